@@ -1,0 +1,130 @@
+#include "base/number.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace berth {
+namespace {
+
+constexpr bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+struct Decimal {
+  bool negative = false;
+  std::uint64_t digits = 0;  // value = digits / 10^scale
+  int scale = 0;
+};
+
+// A plain decimal of at most 18 digits; nothing otherwise (exponents and long numbers go through
+// double).
+std::optional<Decimal> plain_decimal(std::string_view text) {
+  Decimal out;
+  std::size_t i = 0;
+  if (i < text.size() && (text[i] == '+' || text[i] == '-')) out.negative = text[i++] == '-';
+  int digits = 0;
+  bool point = false;
+  for (; i < text.size(); ++i) {
+    if (text[i] == '.' && !point) {
+      point = true;
+      continue;
+    }
+    if (!is_digit(text[i]) || ++digits > 18) return std::nullopt;
+    out.digits = out.digits * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    if (point) ++out.scale;
+  }
+  if (digits == 0) return std::nullopt;
+  return out;
+}
+
+constexpr std::int64_t kPowersOfTen[] = {1,
+                                         10,
+                                         100,
+                                         1'000,
+                                         10'000,
+                                         100'000,
+                                         1'000'000,
+                                         10'000'000,
+                                         100'000'000,
+                                         1'000'000'000,
+                                         10'000'000'000,
+                                         100'000'000'000,
+                                         1'000'000'000'000,
+                                         10'000'000'000'000,
+                                         100'000'000'000'000,
+                                         1'000'000'000'000'000,
+                                         10'000'000'000'000'000,
+                                         100'000'000'000'000'000,
+                                         1'000'000'000'000'000'000};
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<std::int64_t> parse_int(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && is_digit(text[1])) text.remove_prefix(1);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && (is_digit(text[1]) || text[1] == '.')) {
+    text.remove_prefix(1);
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::optional<TimeUs> parse_seconds_us(std::string_view text) {
+  if (const auto decimal = plain_decimal(text)) {
+    const auto& [negative, digits, scale] = *decimal;
+    std::int64_t us = 0;
+    if (scale <= 6) {
+      const std::int64_t factor = kPowersOfTen[6 - scale];
+      if (digits > static_cast<std::uint64_t>(kNever / factor)) return std::nullopt;
+      us = static_cast<std::int64_t>(digits) * factor;
+    } else {
+      const std::int64_t divisor = kPowersOfTen[scale - 6];
+      us = (static_cast<std::int64_t>(digits) + divisor / 2) / divisor;
+    }
+    return negative ? -us : us;
+  }
+  const auto value = parse_number(text);
+  return value ? us_from_seconds(*value) : std::nullopt;
+}
+
+std::optional<std::int64_t> parse_milli(std::string_view text) {
+  if (const auto decimal = plain_decimal(text)) {
+    const auto& [negative, digits, scale] = *decimal;
+    std::int64_t milli = 0;
+    if (scale <= 3) {
+      const std::int64_t factor = kPowersOfTen[3 - scale];
+      if (digits > static_cast<std::uint64_t>(kNever / factor)) return std::nullopt;
+      milli = static_cast<std::int64_t>(digits) * factor;
+    } else {
+      const std::int64_t divisor = kPowersOfTen[scale - 3];
+      if (static_cast<std::int64_t>(digits) % divisor != 0) return std::nullopt;
+      milli = static_cast<std::int64_t>(digits) / divisor;
+    }
+    return negative ? -milli : milli;
+  }
+  const auto value = parse_number(text);
+  if (!value) return std::nullopt;
+  const double milli = *value * 1000.0;
+  if (std::abs(milli) > 9e15 || milli != std::floor(milli)) return std::nullopt;
+  return static_cast<std::int64_t>(milli);
+}
+
+}  // namespace berth

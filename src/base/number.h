@@ -1,0 +1,26 @@
+// Numbers from text, the same in every locale, whole field or nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace berth {
+
+// Without blanks at both ends (space, tab, CR, LF, no-break space stays).
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+// Decimal integer with optional sign; nothing on an empty or partly read field or overflow.
+[[nodiscard]] std::optional<std::int64_t> parse_int(std::string_view text);
+// Finite decimal number (fixed or scientific, optional +, ".5" and "5." allowed). "nan", "inf" and
+// hexadecimal forms are refused.
+[[nodiscard]] std::optional<double> parse_number(std::string_view text);
+// Seconds as decimal text to the nearest microsecond, exact (no binary rounding) for plain
+// decimals.
+[[nodiscard]] std::optional<TimeUs> parse_seconds_us(std::string_view text);
+// A count of thousandths: "0.5" is 500, "2" is 2000. Nothing if finer than a thousandth.
+[[nodiscard]] std::optional<std::int64_t> parse_milli(std::string_view text);
+
+}  // namespace berth

@@ -1,0 +1,117 @@
+#include "base/result.h"
+
+#include <fmt/format.h>
+
+namespace berth {
+namespace {
+
+// Length of the valid UTF-8 sequence at the start of `text`, or 0.
+std::size_t utf8_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  std::size_t length = 0;
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) length = 2;
+  if (lead >= 0xE0 && lead <= 0xEF) length = 3;
+  if (lead >= 0xF0 && lead <= 0xF4) length = 4;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) return 0;
+  }
+  const auto second = static_cast<unsigned char>(text[1]);
+  if (lead == 0xE0 && second < 0xA0) return 0;  // overlong
+  if (lead == 0xED && second > 0x9F) return 0;  // surrogates
+  if (lead == 0xF0 && second < 0x90) return 0;
+  if (lead == 0xF4 && second > 0x8F) return 0;
+  if (lead == 0xC2 && second < 0xA0) return 0;  // C1 controls: never raw to a terminal
+  return length;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, std::size_t max_bytes) {
+  std::string out;
+  out.reserve(std::min(text.size(), max_bytes) + 4);
+  while (!text.empty()) {
+    if (out.size() >= max_bytes) return out + "...";
+    const std::size_t length = utf8_length(text);
+    const auto byte = static_cast<unsigned char>(text[0]);
+    if (length == 0 || byte < 0x20 || byte == 0x7F) {
+      switch (byte) {
+        case '\t':
+          out += "\\t";
+          break;
+        case '\n':
+          out += "\\n";
+          break;
+        case '\r':
+          out += "\\r";
+          break;
+        default:
+          out += fmt::format("\\x{:02x}", byte);
+      }
+      text.remove_prefix(1);
+      continue;
+    }
+    out += text.substr(0, length);
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string Error::text() const {
+  std::string out;
+  if (!file.empty()) {
+    out += printable(file, 400);
+    if (line != 0) out += fmt::format(":{}", line);
+    out += ": ";
+  }
+  if (!field.empty()) out += printable(field, 120) + ": ";
+  out += printable(message, 2000);
+  if (!found.empty()) out += ": found " + printable(found, 200);
+  if (!expected.empty()) out += ", expected " + printable(expected, 600);
+  return out;
+}
+
+int Error::exit_code() const {
+  return kind == ErrorKind::kUsage || kind == ErrorKind::kBadInput ? 2 : 1;
+}
+
+Error usage_error(std::string message, std::string field) {
+  return Error{.kind = ErrorKind::kUsage,
+               .message = std::move(message),
+               .file = {},
+               .field = std::move(field),
+               .found = {},
+               .expected = {}};
+}
+
+Error io_error(std::string_view file, std::string message) {
+  return Error{.kind = ErrorKind::kIo,
+               .message = std::move(message),
+               .file = std::string(file),
+               .field = {},
+               .found = {},
+               .expected = {}};
+}
+
+Error bad_input(std::string_view file, std::uint64_t line, std::string field, std::string message,
+                std::string found, std::string expected) {
+  return Error{.kind = ErrorKind::kBadInput,
+               .message = std::move(message),
+               .file = std::string(file),
+               .line = line,
+               .field = std::move(field),
+               .found = std::move(found),
+               .expected = std::move(expected)};
+}
+
+Error internal_error(std::string message) {
+  return Error{.kind = ErrorKind::kInternal,
+               .message = std::move(message),
+               .file = {},
+               .field = {},
+               .found = {},
+               .expected = {}};
+}
+
+}  // namespace berth

@@ -1,0 +1,69 @@
+// A job as its user declared it: all that a policy may know of it beforehand.
+#pragma once
+
+#include <cstdint>
+
+#include "base/ids.h"
+#include "base/maybe.h"
+#include "base/time.h"
+#include "model/cluster.h"
+#include "model/task_graph.h"
+
+namespace berth {
+
+using TaskGraphId = Id<struct TaskGraphTag>;
+
+// When a job may end before its given iterations (MLFS, section on load control).
+enum class StopOption : std::uint8_t { kIterations, kOptStop, kAccuracy };
+
+struct Job {
+  TimeUs submit_us = 0;
+  std::uint32_t first_task = 0;  // its tasks are first_task .. first_task+tasks-1
+  std::uint32_t tasks = 1;       // of all replicas; the gang
+  std::uint32_t gpu_milli_per_task = kWholeGpuMilli;  // 0: a CPU job
+  TaskGraphId graph;                                  // invalid: independent equal tasks, a gang
+  GpuTypeMask gpu_types = kAnyGpuType;                // 0: asks for a type that no server has
+  UserId user;
+  VcId vc;
+  ModelId model;
+  std::int32_t priority = 0;  // larger first
+  std::int32_t urgency = 0;   // L_J in 1..10 (MLFS, eq. 2); 0: not stated
+  MaybeInt deadline_us;       // instant
+  MaybeInt time_limit_us;     // the user's own bound on the run time
+  MaybeInt max_iterations;
+  std::int32_t required_accuracy_ppm = -1;  // parts per million; -1: not stated
+  StopOption stop = StopOption::kIterations;
+  StopOption stop_at_worst = StopOption::kIterations;  // how far the system may downgrade it
+
+  // GPUs taken when each task holds its share; a task with a share counts as a share.
+  [[nodiscard]] std::int64_t gpu_milli() const {
+    return static_cast<std::int64_t>(tasks) * gpu_milli_per_task;
+  }
+};
+
+enum class JobStatus : std::uint8_t {
+  kPending,  // nothing of it runs: not started, or preempted
+  kRunning,
+  kFinished,  // all its work done
+  kStopped,   // ended early by load control or its stop option
+  kFailed,
+};
+
+struct JobState {
+  JobStatus status = JobStatus::kPending;
+  std::uint32_t preemptions = 0;
+  TimeUs first_start_us = kNever;  // kNever: has not started
+  TimeUs last_start_us = kNever;
+  TimeUs last_stop_us = kNever;  // last preemption or end
+  TimeUs attained_us = 0;        // time run before last_start_us
+
+  // Time run until `now_us`, all runs together.
+  [[nodiscard]] TimeUs attained_by(TimeUs now_us) const {
+    return attained_us + (status == JobStatus::kRunning ? now_us - last_start_us : 0);
+  }
+  [[nodiscard]] bool ended() const {
+    return status != JobStatus::kPending && status != JobStatus::kRunning;
+  }
+};
+
+}  // namespace berth

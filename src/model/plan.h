@@ -1,0 +1,59 @@
+// What a policy wants done: actions, and why each job that stays pending does.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "model/job.h"
+#include "model/reason.h"
+#include "model/view.h"
+
+namespace berth {
+
+enum class ActionKind : std::uint8_t {
+  kStartTask,   // job, task, to. A replica's tasks start together or not at all.
+  kMoveTask,    // job, task, to
+  kPreemptJob,  // job: all its tasks leave; it is pending again
+  kStopJob,     // job, value: ends it as stopped at that iteration (now, if it is past)
+  kSetStop,     // job, value: StopOption
+};
+
+struct Action {
+  ActionKind kind = ActionKind::kStartTask;
+  JobId job;
+  std::uint32_t task = 0;  // index within the job
+  Placement to;
+  std::int64_t value = 0;
+};
+
+struct ReasonUpdate {
+  JobId job;
+  Reason reason;
+};
+
+// The job at the head of queue `slot`; reasons of code kBehindHead name the slot, so that 20,000
+// waiting jobs need no new reason when the head changes.
+struct HeadUpdate {
+  std::uint32_t slot = 0;
+  JobId job;  // invalid: the queue has no blocked head
+};
+
+struct Plan {
+  Version view_version = 0;           // the view it was made for; refused if that is stale
+  std::vector<Action> actions;        // applied in order: preemptions make room for later starts
+  std::vector<ReasonUpdate> reasons;  // only those that changed
+  std::vector<HeadUpdate> heads;
+  TimeUs wake_us = kNever;  // decide again at this instant even if nothing happens
+
+  void clear() {
+    view_version = 0;
+    actions.clear();
+    reasons.clear();
+    heads.clear();
+    wake_us = kNever;
+  }
+};
+
+}  // namespace berth

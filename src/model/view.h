@@ -1,0 +1,74 @@
+// What a policy sees: const references to flat arrays, and what changed since it looked last.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "model/cluster.h"
+#include "model/job.h"
+
+namespace berth {
+
+// Counts changes: version v has seen the first v changes.
+using Version = std::uint64_t;
+
+enum class ChangeKind : std::uint8_t {
+  kJobArrived,
+  kJobStarted,
+  kJobPreempted,
+  kJobMoved,
+  kJobEnded,
+  kJobChanged,  // its declaration, its progress or its stop option
+  kServerDown,
+  kServerUp,
+};
+
+struct Change {
+  ChangeKind kind;
+  std::uint32_t id;  // JobId or ServerId
+};
+
+struct Placement {
+  ServerId server;  // invalid: not placed
+  DeviceId device;  // invalid: a task that needs no GPU, or not placed
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+struct DeviceState {
+  std::uint32_t free_milli = kWholeGpuMilli;
+  std::uint32_t tasks = 0;
+};
+
+struct ServerState {
+  ResourceVector free;
+  bool up = true;
+};
+
+struct ClusterView {
+  Version version = 0;
+  TimeUs now_us = 0;
+  const Cluster* cluster = nullptr;
+  std::span<const Job> jobs;               // those that have arrived, by JobId
+  std::span<const JobState> states;        // by JobId
+  std::span<const Placement> placements;   // by Job::first_task + task
+  std::span<const DeviceState> devices;    // by DeviceId
+  std::span<const ServerState> servers;    // by ServerId
+  std::span<const TaskGraph> graphs;       // by TaskGraphId
+  std::span<const Change> recent_changes;  // the last ones, oldest first; ends at `version`
+
+  // The changes after version `since`; nothing if they are no longer kept (then read everything).
+  [[nodiscard]] std::optional<std::span<const Change>> changes_since(Version since) const {
+    if (since > version || version - since > recent_changes.size()) return std::nullopt;
+    return recent_changes.last(version - since);
+  }
+  [[nodiscard]] const Job& job(JobId id) const { return jobs[id.index()]; }
+  [[nodiscard]] const JobState& state(JobId id) const { return states[id.index()]; }
+  [[nodiscard]] std::span<const Placement> placements_of(JobId id) const {
+    return placements.subspan(job(id).first_task, job(id).tasks);
+  }
+};
+
+}  // namespace berth

@@ -1,0 +1,64 @@
+// The boundary: a policy reads a view and returns a plan. It does no I/O, reads no clock, owns no
+// global. The same object runs in the simulator and on real machines.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "model/plan.h"
+#include "model/view.h"
+
+namespace berth {
+
+// What a scheduler believes about jobs. An oracle is a predictor like any other, with its own name.
+class Predictors {
+ public:
+  Predictors() = default;
+  Predictors(const Predictors&) = delete;
+  Predictors& operator=(const Predictors&) = delete;
+  virtual ~Predictors() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // Predicted whole run time of the job on the GPUs it asked for, alone. The same answer for the
+  // same view; nothing if this predictor cannot tell.
+  [[nodiscard]] virtual std::optional<TimeUs> run_time_us(JobId job) const = 0;
+};
+
+// A policy's options: --set key=value, validated when the policy is made.
+struct PolicyOption {
+  std::string key;
+  std::string value;
+};
+
+class Policy {
+ public:
+  Policy() = default;
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+  virtual ~Policy() = default;
+
+  // Fills `plan` (handed over empty). May keep only caches that a replay of views would rebuild.
+  virtual void decide(const ClusterView& view, const Predictors& predictors, Rng& rng,
+                      Plan& plan) = 0;
+  // Forgets every cache; the next plan must be the same as if it had not.
+  virtual void drop_caches() = 0;
+};
+
+struct PolicyInfo {
+  std::string_view name;
+  std::string_view summary;      // one line, with its source
+  bool needs_run_times = false;  // refuses --predict none
+  Result<std::unique_ptr<Policy>> (*make)(std::span<const PolicyOption> options);
+};
+
+// Every policy, by name; the registry is policy/registry.cpp, one line each.
+[[nodiscard]] std::span<const PolicyInfo> all_policies();
+[[nodiscard]] Result<const PolicyInfo*> find_policy(std::string_view name);
+
+}  // namespace berth
