@@ -59,10 +59,12 @@ using Status = Result<void>;
 // BERTH_TRY(auto x, f()) binds the value or returns the error.
 #define BERTH_CONCAT_INNER(a, b) a##b
 #define BERTH_CONCAT(a, b) BERTH_CONCAT_INNER(a, b)
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses.
 #define BERTH_TRY_IMPL(tmp, decl, expr)                   \
   auto tmp = (expr);                                      \
   if (!tmp) return ::berth::fail(std::move(tmp).error()); \
   decl = std::move(*tmp)
+// NOLINTEND(bugprone-macro-parentheses)
 #define BERTH_TRY(decl, expr) BERTH_TRY_IMPL(BERTH_CONCAT(try_result_, __LINE__), decl, expr)
 #define BERTH_CHECK_OK(expr)                                        \
   do {                                                              \

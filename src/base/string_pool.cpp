@@ -8,7 +8,7 @@ namespace berth {
 std::string_view StringPool::keep(std::string_view text) {
   if (text.empty()) return {};
   if (text.size() > left_) {
-    constexpr std::size_t kChunkBytes = 64 * 1024;
+    constexpr std::size_t kChunkBytes = std::size_t{64} * 1024;
     const std::size_t size = std::max(kChunkBytes, text.size());
     chunks_.push_back(std::make_unique_for_overwrite<char[]>(size));
     next_ = chunks_.back().get();
