@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +31,6 @@ struct Server {
   DeviceId first_device;  // its devices are first_device .. first_device+gpus-1
   std::uint32_t gpus = 0;
   ResourceVector capacity;  // 0 CPU, memory or network: not stated, not limited
-  VcId vc;                  // servers dedicated to one virtual cluster; else invalid
 };
 
 struct Device {
@@ -59,9 +60,11 @@ struct Cluster {
   [[nodiscard]] std::size_t gpus() const { return devices.size(); }
 };
 
-// Accepts a name (philly, mlfs-real, mlfs-large), "NxG", or the path of a YAML file
-// (docs/cluster.md).
-[[nodiscard]] Result<Cluster> named_cluster(std::string_view name);
-[[nodiscard]] std::vector<std::string_view> cluster_names();
+// A built-in cluster (cluster_names) or "NxG": N servers of G GPUs. Nothing if it is neither.
+[[nodiscard]] std::optional<Result<Cluster>> named_cluster(std::string_view name);
+[[nodiscard]] std::span<const std::string_view> cluster_names();
+
+// A cluster as YAML (docs/cluster.md); `file` is for messages.
+[[nodiscard]] Result<Cluster> parse_cluster_yaml(std::string_view text, std::string_view file);
 
 }  // namespace berth

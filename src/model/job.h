@@ -17,9 +17,12 @@ using TaskGraphId = Id<struct TaskGraphTag>;
 enum class StopOption : std::uint8_t { kIterations, kOptStop, kAccuracy };
 
 struct Job {
+  // first_task of a job so large that no placement is ever kept for it.
+  static constexpr std::uint32_t kNoTasks = 0xFFFFFFFFU;
+
   TimeUs submit_us = 0;
-  std::uint32_t first_task = 0;  // its tasks are first_task .. first_task+tasks-1
-  std::uint32_t tasks = 1;       // of all replicas; the gang
+  std::uint32_t first_task = kNoTasks;  // its tasks are first_task .. first_task+tasks-1
+  std::uint32_t tasks = 1;              // of all replicas; the gang
   std::uint32_t gpu_milli_per_task = kWholeGpuMilli;  // 0: a CPU job
   TaskGraphId graph;                                  // invalid: independent equal tasks, a gang
   GpuTypeMask gpu_types = kAnyGpuType;                // 0: asks for a type that no server has

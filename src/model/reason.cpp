@@ -8,7 +8,7 @@ std::string_view reason_name(ReasonCode code) {
       return "none";
     case ReasonCode::kNotConsidered:
       return "not-considered";
-    case ReasonCode::kNever:
+    case ReasonCode::kNeverFits:
       return "never";
     case ReasonCode::kNeverGpuType:
       return "never-gpu-type";

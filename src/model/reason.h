@@ -11,7 +11,7 @@ namespace berth {
 enum class ReasonCode : std::uint8_t {
   kNone,            // runs, or has ended
   kNotConsidered,   // arrived after the last decision
-  kNever,           // no state of this cluster can hold it (detail: asked and present)
+  kNeverFits,       // no state of this cluster can hold it (detail: asked and present)
   kNeverGpuType,    // no server has a GPU type that it accepts
   kNoFreeDevice,    // too few free devices of the types it accepts
   kFragmented,      // enough is free in all, but not where one task or replica can use it

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "model/cluster.h"
 #include "model/job.h"
+#include "model/reason.h"
 
 namespace berth {
 
@@ -21,14 +22,13 @@ enum class ChangeKind : std::uint8_t {
   kJobPreempted,
   kJobMoved,
   kJobEnded,
-  kJobChanged,  // its declaration, its progress or its stop option
-  kServerDown,
-  kServerUp,
+  kJobChanged,     // its declaration, its progress or its stop option
+  kServerChanged,  // what is free on it, or whether it is up
 };
 
 struct Change {
   ChangeKind kind;
-  std::uint32_t id;  // JobId or ServerId
+  std::uint32_t id;  // JobId; ServerId for kServerChanged
 };
 
 struct Placement {
@@ -51,12 +51,15 @@ struct ClusterView {
   Version version = 0;
   TimeUs now_us = 0;
   const Cluster* cluster = nullptr;
-  std::span<const Job> jobs;               // those that have arrived, by JobId
-  std::span<const JobState> states;        // by JobId
+  std::span<const Job> jobs;         // those that have arrived, by JobId
+  std::span<const JobState> states;  // by JobId
+  // By Job::first_task + task: where the task runs, or last ran if its job is not running.
   std::span<const Placement> placements;   // by Job::first_task + task
   std::span<const DeviceState> devices;    // by DeviceId
   std::span<const ServerState> servers;    // by ServerId
   std::span<const TaskGraph> graphs;       // by TaskGraphId
+  std::span<const Reason> reasons;         // by JobId: the last one given
+  std::span<const JobId> heads;            // by slot of Plan::heads
   std::span<const Change> recent_changes;  // the last ones, oldest first; ends at `version`
 
   // The changes after version `since`; nothing if they are no longer kept (then read everything).
@@ -64,10 +67,15 @@ struct ClusterView {
     if (since > version || version - since > recent_changes.size()) return std::nullopt;
     return recent_changes.last(version - since);
   }
+  [[nodiscard]] JobId head(std::uint32_t slot) const {
+    return slot < heads.size() ? heads[slot] : JobId{};
+  }
   [[nodiscard]] const Job& job(JobId id) const { return jobs[id.index()]; }
   [[nodiscard]] const JobState& state(JobId id) const { return states[id.index()]; }
   [[nodiscard]] std::span<const Placement> placements_of(JobId id) const {
-    return placements.subspan(job(id).first_task, job(id).tasks);
+    return job(id).first_task == Job::kNoTasks
+               ? std::span<const Placement>{}
+               : placements.subspan(job(id).first_task, job(id).tasks);
   }
 };
 

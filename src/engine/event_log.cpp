@@ -1,0 +1,59 @@
+#include "engine/event_log.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace berth {
+
+std::string_view event_name(EventKind kind) {
+  switch (kind) {
+    case EventKind::kArrive:
+      return "arrive";
+    case EventKind::kStart:
+      return "start";
+    case EventKind::kPreempt:
+      return "preempt";
+    case EventKind::kFinish:
+      return "finish";
+    case EventKind::kStop:
+      return "stop";
+    case EventKind::kServerDown:
+      return "server-down";
+    case EventKind::kServerUp:
+      return "server-up";
+  }
+  return "unknown";
+}
+
+void EventLog::record(TimeUs at_us, EventKind kind, std::uint32_t id,
+                      std::span<const Placement> places) {
+  ++count_;
+  hash_.add(static_cast<std::uint64_t>(at_us));
+  hash_.add(static_cast<std::uint64_t>(kind) << 32 | id);
+  for (const Placement& place : places) {
+    hash_.add(static_cast<std::uint64_t>(place.server.value) << 32 | place.device.value);
+  }
+  if (wants_text_) write(at_us, kind, id, places);
+}
+
+void EventLog::write(TimeUs /*at_us*/, EventKind /*kind*/, std::uint32_t /*id*/,
+                     std::span<const Placement> /*places*/) {}
+
+std::string EventLog::hash_hex() const {
+  return fmt::format("{:016x}", hash_.value());
+}
+
+void TextEventLog::write(TimeUs at_us, EventKind kind, std::uint32_t id,
+                         std::span<const Placement> places) {
+  fmt::format_to(std::back_inserter(text_), "{},{},{},", at_us, event_name(kind), id);
+  bool first = true;
+  for (const Placement& place : places) {
+    if (!place.device.valid()) continue;
+    fmt::format_to(std::back_inserter(text_), "{}{}", first ? "" : "+", place.device.value);
+    first = false;
+  }
+  text_ += '\n';
+}
+
+}  // namespace berth

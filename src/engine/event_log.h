@@ -1,0 +1,75 @@
+// What happened in a run, in order: a hash of it always, the text of it on request.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/view.h"
+
+namespace berth {
+
+enum class EventKind : std::uint8_t {
+  kArrive,
+  kStart,
+  kPreempt,
+  kFinish,
+  kStop,
+  kServerDown,
+  kServerUp
+};
+
+[[nodiscard]] std::string_view event_name(EventKind kind);
+
+// 64 bits over (time, kind, id, places) of every event, order included.
+class EventHash {
+ public:
+  void add(std::uint64_t word) { state_ = mix64(state_ ^ (word + 0x9E3779B97F4A7C15ULL)); }
+  [[nodiscard]] std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0x243F6A8885A308D3ULL;
+};
+
+class EventLog {
+ public:
+  virtual ~EventLog() = default;
+
+  // `places`: of a start, else empty.
+  void record(TimeUs at_us, EventKind kind, std::uint32_t id,
+              std::span<const Placement> places = {});
+
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::string hash_hex() const;
+
+  // Called for each event; by default nothing.
+  virtual void write(TimeUs at_us, EventKind kind, std::uint32_t id,
+                     std::span<const Placement> places);
+
+ protected:
+  bool wants_text_ = false;
+
+ private:
+  EventHash hash_;
+  std::uint64_t count_ = 0;
+};
+
+// CSV "time_us,event,id,devices": id is a JobId (or ServerId for server events), devices are
+// DeviceIds joined by '+'. Kept in memory.
+class TextEventLog final : public EventLog {
+ public:
+  TextEventLog() { wants_text_ = true; }
+  void write(TimeUs at_us, EventKind kind, std::uint32_t id,
+             std::span<const Placement> places) override;
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_ = "time_us,event,id,devices\n";
+};
+
+}  // namespace berth

@@ -1,0 +1,21 @@
+// What a policy may believe of run times in a simulation (simulation.md, truth and belief).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/workload.h"
+#include "policy/policy.h"
+
+namespace berth {
+
+// "oracle" (the truth), "noisy:SIGMA" (the truth times a log-normal error of that sigma, drawn once
+// a job), "none". `workload` must outlive the predictor.
+[[nodiscard]] Result<std::unique_ptr<Predictors>> make_predictors(std::string_view spec,
+                                                                  const Workload& workload,
+                                                                  std::uint64_t seed);
+
+}  // namespace berth

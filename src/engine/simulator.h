@@ -1,0 +1,52 @@
+// The discrete-event simulator: jobs arrive, a policy decides, time passes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/event_log.h"
+#include "engine/workload.h"
+#include "model/cluster_state.h"
+#include "policy/policy.h"
+
+namespace berth {
+
+struct SimulationOptions {
+  std::uint64_t seed = 1;
+  bool check = false;       // verify every invariant after every round, slowly
+  EventLog* log = nullptr;  // where events go; null: only counted and hashed
+  const std::atomic<bool>* interrupted = nullptr;  // checked between rounds
+  // Called now and then with the number of jobs that ended and the simulated time.
+  std::function<void(std::size_t ended, TimeUs now_us)> progress;
+  // Rounds at which the policy's caches are dropped, to test that this changes nothing: 1 in N.
+  std::uint64_t drop_caches_one_in = 0;
+};
+
+// What came of a run; quantities over jobs are in engine/metrics.h.
+struct SimulationResult {
+  std::vector<JobState> states;  // by JobId; jobs that had not arrived are pending
+  std::vector<Reason> reasons;   // by JobId, of those still pending
+  std::size_t arrived = 0;
+  std::uint64_t never_fit = 0;
+  std::uint64_t preemptions = 0;
+  TimeUs first_arrival_us = 0;
+  TimeUs end_us = 0;  // last end of a job
+  std::uint64_t events = 0;
+  std::string event_hash;
+  std::uint64_t rounds = 0;
+  std::vector<std::uint32_t> active_round_ns;  // of each active round: something waited
+  bool interrupted = false;
+};
+
+// Runs to the end: until nothing can change any more. An internal error means that the policy made
+// a plan that cannot be applied, or that an invariant broke.
+[[nodiscard]] Result<SimulationResult> simulate(const Cluster& cluster, const Workload& workload,
+                                                Policy& policy, const Predictors& predictors,
+                                                const SimulationOptions& options);
+
+}  // namespace berth

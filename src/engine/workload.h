@@ -1,0 +1,50 @@
+// Jobs for a run: what their users declared, and the truth that only the engine knows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/cluster.h"
+#include "model/job.h"
+#include "trace/reject.h"
+#include "trace/trace.h"
+
+namespace berth {
+
+enum class Sharing : std::uint8_t {
+  kExclusive,  // a GPU is a slot: a share of one takes all of it
+  kShared,     // a task takes the share it declares
+};
+
+struct JobTruth {
+  TimeUs work_us = 0;  // run time on the GPUs it asked for, alone, at speed 1
+};
+
+struct Workload {
+  std::vector<Job> jobs;                // by arrival; JobId is the position
+  std::vector<JobTruth> truths;         // by JobId
+  std::vector<std::string_view> names;  // by JobId, as the trace writes them
+  trace::Trace trace;                   // owns the names
+  std::uint64_t unusable = 0;           // jobs left out: the trace does not say what they need
+  std::uint64_t types_ignored = 0;      // jobs whose GPU type was ignored: the cluster names none
+};
+
+// `as-traced` (simulation.md): the trace's GPUs and durations, jobs are gangs of one task a GPU, on
+// any servers; no communication, no cost of starting or preempting. What cannot be used is added to
+// `report`. An error if no job is left.
+[[nodiscard]] Result<Workload> as_traced(trace::Trace trace, const Cluster& cluster,
+                                         Sharing sharing, trace::RejectReport& report);
+
+// Offered load (simulation.md): alone GPU-hours over the capacity of the cluster in the time from
+// the first to the last arrival. `share`: a share of a GPU counts as a share; else as a whole one.
+// Negative if there is no span to divide by. Jobs that never fit do not count.
+struct OfferedLoad {
+  double whole = -1.0;
+  double share = -1.0;
+};
+[[nodiscard]] OfferedLoad offered_load(const Workload& workload, const Cluster& cluster);
+
+}  // namespace berth

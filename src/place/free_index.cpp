@@ -1,0 +1,227 @@
+#include "place/free_index.h"
+
+#include <algorithm>
+
+namespace berth {
+
+void FreeIndex::rebuild(const ClusterView& view) {
+  cluster_ = view.cluster;
+  max_gpus_ = 0;
+  for (const Server& server : cluster_->servers) max_gpus_ = std::max(max_gpus_, server.gpus);
+  types_.assign(cluster_->gpu_types.size(), {});
+  for (PerType& type : types_) {
+    type.servers_by_free.resize(max_gpus_ + 1);
+    for (IdSet& servers : type.servers_by_free) servers.grow(cluster_->servers.size());
+  }
+  device_free_milli_.assign(cluster_->gpus(), 0);
+  server_whole_free_.assign(cluster_->servers.size(), 0);
+  touched_.clear();
+  up_servers_.clear();
+  up_servers_.grow(cluster_->servers.size());
+  for (std::size_t s = 0; s < cluster_->servers.size(); ++s) sync_server(view, ServerId{s});
+}
+
+void FreeIndex::unfile_server(std::uint32_t server) {
+  PerType& type = types_[cluster_->servers[server].gpu_type.index()];
+  type.servers_by_free[server_whole_free_[server]].erase(server);
+}
+
+void FreeIndex::file_server(std::uint32_t server) {
+  PerType& type = types_[cluster_->servers[server].gpu_type.index()];
+  type.servers_by_free[server_whole_free_[server]].insert(server);
+}
+
+void FreeIndex::set_device(std::uint32_t device, std::uint32_t free_milli) {
+  std::uint32_t& now = device_free_milli_[device];
+  if (now == free_milli) return;
+  const Device& where = cluster_->devices[device];
+  PerType& type = types_[where.type.index()];
+  if (now == kWholeGpuMilli) {
+    --type.whole_free;
+    --server_whole_free_[where.server.index()];
+  } else if (now > 0) {
+    type.partial.erase({now, device});
+    type.partial_free_milli -= now;
+  }
+  now = free_milli;
+  if (now == kWholeGpuMilli) {
+    ++type.whole_free;
+    ++server_whole_free_[where.server.index()];
+  } else if (now > 0) {
+    type.partial.insert({now, device});
+    type.partial_free_milli += now;
+  }
+}
+
+void FreeIndex::sync_server(const ClusterView& view, ServerId server) {
+  const Server& spec = cluster_->servers[server.index()];
+  const bool up = view.servers[server.index()].up;
+  if (up != up_servers_.contains(server.value)) {
+    types_[spec.gpu_type.index()].up_devices +=
+        up ? spec.gpus : -static_cast<std::int64_t>(spec.gpus);
+    if (up) {
+      up_servers_.insert(server.value);
+    } else {
+      up_servers_.erase(server.value);
+    }
+  }
+  unfile_server(server.value);
+  for (std::uint32_t i = 0; i < spec.gpus; ++i) {
+    const std::uint32_t device = spec.first_device.value + i;
+    set_device(device, up ? view.devices[device].free_milli : 0);
+  }
+  file_server(server.value);
+}
+
+void FreeIndex::undo_tentative(const ClusterView& view) {
+  for (const ServerId server : touched_) sync_server(view, server);
+  touched_.clear();
+}
+
+void FreeIndex::touch(ServerId server) {
+  if (touched_.empty() || touched_.back() != server) touched_.push_back(server);
+}
+
+std::int64_t FreeIndex::whole_free_milli(GpuTypeMask types) const {
+  std::int64_t sum = 0;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    if ((types >> t & 1U) != 0) sum += types_[t].whole_free;
+  }
+  return sum * kWholeGpuMilli;
+}
+
+std::int64_t FreeIndex::free_milli(GpuTypeMask types) const {
+  std::int64_t sum = whole_free_milli(types);
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    if ((types >> t & 1U) != 0) sum += types_[t].partial_free_milli;
+  }
+  return sum;
+}
+
+std::int64_t FreeIndex::capacity_milli(GpuTypeMask types) const {
+  std::int64_t sum = 0;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    if ((types >> t & 1U) != 0) sum += types_[t].up_devices;
+  }
+  return sum * kWholeGpuMilli;
+}
+
+bool FreeIndex::fits(const Job& job) const {
+  if (job.gpu_milli_per_task == 0) return !up_servers_.empty();
+  std::int64_t tasks = 0;
+  const std::int64_t per_device = kWholeGpuMilli / job.gpu_milli_per_task;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    if ((job.gpu_types >> t & 1U) == 0) continue;
+    tasks += types_[t].whole_free * per_device;
+    if (tasks >= job.tasks) return true;
+    if (job.gpu_milli_per_task == kWholeGpuMilli) continue;
+    auto it = types_[t].partial.lower_bound({job.gpu_milli_per_task, 0});
+    for (; it != types_[t].partial.end() && tasks < job.tasks; ++it) {
+      tasks += it->first / job.gpu_milli_per_task;
+    }
+  }
+  return tasks >= job.tasks;
+}
+
+ServerId FreeIndex::tightest_server(std::uint32_t gpus, GpuTypeMask types) const {
+  for (std::uint32_t free = gpus; free <= max_gpus_; ++free) {
+    std::uint32_t best = IdSet::kNone;
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      if ((types >> t & 1U) != 0) best = std::min(best, types_[t].servers_by_free[free].first());
+    }
+    if (best != IdSet::kNone) return ServerId{best};
+  }
+  return {};
+}
+
+ServerId FreeIndex::emptiest_server(GpuTypeMask types) const {
+  for (std::uint32_t free = max_gpus_; free > 0; --free) {
+    std::uint32_t best = IdSet::kNone;
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      if ((types >> t & 1U) != 0) best = std::min(best, types_[t].servers_by_free[free].first());
+    }
+    if (best != IdSet::kNone) return ServerId{best};
+  }
+  return {};
+}
+
+void FreeIndex::take_whole(ServerId server, std::uint32_t count, std::vector<Placement>& places) {
+  touch(server);
+  unfile_server(server.value);
+  for (std::uint32_t device = cluster_->servers[server.index()].first_device.value; count > 0;
+       ++device) {
+    if (device_free_milli_[device] != kWholeGpuMilli) continue;
+    set_device(device, 0);
+    places.push_back({server, DeviceId{device}});
+    --count;
+  }
+  file_server(server.value);
+}
+
+bool FreeIndex::take_share(const Job& job, std::vector<Placement>& places) {
+  const std::uint32_t share = job.gpu_milli_per_task;
+  std::uint32_t device = DeviceId::kNone;
+  std::uint32_t least = kWholeGpuMilli + 1;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    if ((job.gpu_types >> t & 1U) == 0) continue;
+    const auto it = types_[t].partial.lower_bound({share, 0});
+    if (it == types_[t].partial.end()) continue;
+    if (it->first < least || (it->first == least && it->second < device)) {
+      least = it->first;
+      device = it->second;
+    }
+  }
+  if (device == DeviceId::kNone) {
+    const ServerId server = tightest_server(1, job.gpu_types);
+    if (!server.valid()) return false;
+    device = cluster_->servers[server.index()].first_device.value;
+    while (device_free_milli_[device] != kWholeGpuMilli) ++device;
+  }
+  const ServerId server = cluster_->devices[device].server;
+  touch(server);
+  unfile_server(server.value);
+  set_device(device, device_free_milli_[device] - share);
+  file_server(server.value);
+  places.push_back({server, DeviceId{device}});
+  return true;
+}
+
+bool FreeIndex::take(const Job& job, std::vector<Placement>& places) {
+  places.clear();
+  if (!fits(job)) return false;
+  if (job.gpu_milli_per_task == 0) {
+    places.assign(job.tasks, Placement{ServerId{up_servers_.first()}, {}});
+    return true;
+  }
+  if (job.gpu_milli_per_task < kWholeGpuMilli) {
+    for (std::uint32_t k = 0; k < job.tasks; ++k) {
+      if (!take_share(job, places)) {
+        give_back(job, places);
+        return false;
+      }
+    }
+    return true;
+  }
+  std::uint32_t left = job.tasks;
+  while (left > 0) {
+    ServerId server = left <= max_gpus_ ? tightest_server(left, job.gpu_types) : ServerId{};
+    if (!server.valid()) server = emptiest_server(job.gpu_types);
+    const std::uint32_t count = std::min(left, server_whole_free_[server.index()]);
+    take_whole(server, count, places);
+    left -= count;
+  }
+  return true;
+}
+
+void FreeIndex::give_back(const Job& job, std::span<const Placement> places) {
+  for (const Placement& place : places) {
+    if (!place.device.valid()) continue;
+    touch(place.server);
+    unfile_server(place.server.value);
+    set_device(place.device.value,
+               device_free_milli_[place.device.index()] + job.gpu_milli_per_task);
+    file_server(place.server.value);
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,71 @@
+// Where there is room: free devices by GPU type and by how many a server has, kept in step with
+// views, and taken from tentatively while a plan is made.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/id_set.h"
+#include "model/cluster.h"
+#include "model/job.h"
+#include "model/view.h"
+
+namespace berth {
+
+class FreeIndex {
+ public:
+  // Reads the whole view.
+  void rebuild(const ClusterView& view);
+  // Reads one server again. Idempotent: the view's state counts, not what was taken here.
+  void sync_server(const ClusterView& view, ServerId server);
+  // Reads again every server from which something was taken since the last call: what a plan took
+  // tentatively may have been refused.
+  void undo_tentative(const ClusterView& view);
+
+  // Whole free devices of these types, in thousandths of a GPU; shared devices do not count.
+  [[nodiscard]] std::int64_t whole_free_milli(GpuTypeMask types) const;
+  // Whole free devices and what is left of shared ones.
+  [[nodiscard]] std::int64_t free_milli(GpuTypeMask types) const;
+  // All devices of these types on servers that are up, used or not.
+  [[nodiscard]] std::int64_t capacity_milli(GpuTypeMask types) const;
+  // Whether all tasks of the job fit now (count only: exact for whole devices).
+  [[nodiscard]] bool fits(const Job& job) const;
+
+  // Places all tasks of the job, on as few servers as possible: the fullest server that holds them
+  // all, else the emptiest servers first. A task with a share goes to the fullest device with room.
+  // False, and nothing taken, if they do not fit.
+  [[nodiscard]] bool take(const Job& job, std::vector<Placement>& places);
+  // Gives back places taken here or seen in the view, so that a plan can use what it preempts.
+  void give_back(const Job& job, std::span<const Placement> places);
+
+ private:
+  struct PerType {
+    std::vector<IdSet> servers_by_free;  // [k]: servers with k whole free devices, k >= 1
+    std::int64_t whole_free = 0;         // devices
+    std::int64_t up_devices = 0;
+    std::int64_t partial_free_milli = 0;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> partial;  // (free_milli, device)
+  };
+
+  void file_server(std::uint32_t server);
+  void unfile_server(std::uint32_t server);
+  void set_device(std::uint32_t device, std::uint32_t free_milli);
+  void take_whole(ServerId server, std::uint32_t count, std::vector<Placement>& places);
+  [[nodiscard]] bool take_share(const Job& job, std::vector<Placement>& places);
+  [[nodiscard]] ServerId tightest_server(std::uint32_t gpus, GpuTypeMask types) const;
+  [[nodiscard]] ServerId emptiest_server(GpuTypeMask types) const;
+  void touch(ServerId server);
+
+  const Cluster* cluster_ = nullptr;
+  std::uint32_t max_gpus_ = 0;
+  std::vector<PerType> types_;
+  std::vector<std::uint32_t> device_free_milli_;  // by DeviceId; 0 on a server that is down
+  std::vector<std::uint32_t> server_whole_free_;  // by ServerId
+  std::vector<ServerId> touched_;
+  IdSet up_servers_;  // tasks without a GPU go to the first
+};
+
+}  // namespace berth

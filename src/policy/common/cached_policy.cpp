@@ -1,0 +1,87 @@
+#include "policy/common/cached_policy.h"
+
+namespace berth {
+
+bool CachedPolicy::sync(const Round& round) {
+  const ClusterView& view = round.view;
+  const auto changes = synced_ ? view.changes_since(seen_) : std::nullopt;
+  seen_ = view.version;
+  if (!changes) return false;
+  free_.undo_tentative(view);
+  for (const JobId id : acted_on_) file_job(round, id);
+  for (const Change& change : *changes) {
+    if (change.kind == ChangeKind::kServerChanged) {
+      free_.sync_server(view, ServerId{change.id});
+    } else {
+      file_job(round, JobId{change.id});
+    }
+  }
+  return true;
+}
+
+void CachedPolicy::decide(const ClusterView& view, const Predictors& predictors, Rng& rng,
+                          Plan& plan) {
+  const Round round{view, predictors, rng, plan};
+  if (!sync(round)) {
+    free_.rebuild(view);
+    reset(round);
+    for (std::size_t j = 0; j < view.jobs.size(); ++j) file_job(round, JobId{j});
+    synced_ = true;
+  }
+  acted_on_.clear();
+  plan.view_version = view.version;
+  make_plan(round);
+}
+
+bool CachedPolicy::try_start(const Round& round, JobId id) {
+  if (!free_.take(round.view.job(id), places_)) return false;
+  for (std::uint32_t k = 0; k < places_.size(); ++k) {
+    round.plan.actions.push_back(
+        {.kind = ActionKind::kStartTask, .job = id, .task = k, .to = places_[k]});
+  }
+  acted_on_.push_back(id);
+  return true;
+}
+
+void CachedPolicy::preempt(const Round& round, JobId id) {
+  free_.give_back(round.view.job(id), round.view.placements_of(id));
+  round.plan.actions.push_back({.kind = ActionKind::kPreemptJob, .job = id, .to = {}});
+  acted_on_.push_back(id);
+}
+
+void CachedPolicy::give_reason(const Round& round, JobId id, const Reason& reason) {
+  const Reason& known = round.view.reasons[id.index()];
+  // What is available changes all the time; it alone is no news.
+  if (known.code == reason.code && known.subject == reason.subject && known.asked == reason.asked) {
+    return;
+  }
+  round.plan.reasons.push_back({id, reason});
+}
+
+void CachedPolicy::set_head(const Round& round, std::uint32_t slot, JobId id) {
+  if (round.view.head(slot) != id) round.plan.heads.push_back({slot, id});
+}
+
+Reason CachedPolicy::shortage(const Job& job) const {
+  const std::int64_t available = free_.free_milli(job.gpu_types);
+  return {
+      .code = available >= job.gpu_milli() ? ReasonCode::kFragmented : ReasonCode::kNoFreeDevice,
+      .asked = job.gpu_milli(),
+      .available = available};
+}
+
+Reason never_reason(const Cluster& cluster, const Job& job) {
+  if (job.gpu_milli_per_task == 0) {
+    return {.code = cluster.servers.empty() ? ReasonCode::kNeverFits : ReasonCode::kNone};
+  }
+  const std::int64_t devices = cluster.gpus_of(job.gpu_types);
+  if (devices == 0) return {.code = ReasonCode::kNeverGpuType, .asked = job.gpu_milli()};
+  if (devices * (kWholeGpuMilli / job.gpu_milli_per_task) < job.tasks) {
+    return {.code = ReasonCode::kNeverFits,
+            .asked = job.gpu_milli(),
+            .available = devices * kWholeGpuMilli};
+  }
+  return {};
+}
+
+}  // namespace berth

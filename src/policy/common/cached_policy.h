@@ -1,0 +1,59 @@
+// The frame of a policy that keeps caches in step with views: it is told which jobs changed, then
+// asked for a plan. A cache is only ever a digest of the view, so it can be dropped at any moment.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "place/free_index.h"
+#include "policy/policy.h"
+
+namespace berth {
+
+class CachedPolicy : public Policy {
+ public:
+  void decide(const ClusterView& view, const Predictors& predictors, Rng& rng, Plan& plan) final;
+  void drop_caches() final { synced_ = false; }
+
+ protected:
+  // One round's inputs and output, for the hooks below.
+  struct Round {
+    const ClusterView& view;
+    const Predictors& predictors;
+    Rng& rng;
+    Plan& plan;
+  };
+
+  // Forgets every job.
+  virtual void reset(const Round& round) = 0;
+  // The job may have changed: file it by its state in the view, whatever was known of it. Called
+  // for every job of the view after reset(), and again for jobs that the last plan acted on.
+  virtual void file_job(const Round& round, JobId id) = 0;
+  virtual void make_plan(const Round& round) = 0;
+
+  // Starts all tasks of a pending job if they fit now.
+  bool try_start(const Round& round, JobId id);
+  void preempt(const Round& round, JobId id);
+  // Has the job filed again next round, whatever happens: what was filed for it is a guess.
+  void file_again(JobId id) { acted_on_.push_back(id); }
+  // Notes why a job waits, if that is not what the view says already.
+  static void give_reason(const Round& round, JobId id, const Reason& reason);
+  static void set_head(const Round& round, std::uint32_t slot, JobId id);
+  // Too few devices, or enough of them but scattered.
+  [[nodiscard]] Reason shortage(const Job& job) const;
+
+  FreeIndex free_;
+
+ private:
+  bool sync(const Round& round);
+
+  bool synced_ = false;
+  Version seen_ = 0;
+  std::vector<JobId> acted_on_;    // by the last plan
+  std::vector<Placement> places_;  // scratch
+};
+
+// No state of this cluster could hold the job, or its reason says why.
+[[nodiscard]] Reason never_reason(const Cluster& cluster, const Job& job);
+
+}  // namespace berth

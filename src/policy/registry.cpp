@@ -1,0 +1,36 @@
+// Every policy, one line each.
+#include <array>
+
+#include "base/text.h"
+#include "policy/fifo/fifo.h"
+#include "policy/fifo_backfill/fifo_backfill.h"
+#include "policy/policy.h"
+#include "policy/sjf/sjf.h"
+#include "policy/srtf/srtf.h"
+
+namespace berth {
+namespace {
+
+constexpr std::array kPolicies = {
+    PolicyInfo{"fifo", "first come, first served; the head blocks all behind it", false, make_fifo},
+    PolicyInfo{"fifo-backfill", "EASY backfill (Lifka 1995)", false, make_fifo_backfill},
+    PolicyInfo{"sjf", "shortest predicted job first, no preemption", true, make_sjf},
+    PolicyInfo{"srtf", "shortest remaining predicted time first, preemptive", true, make_srtf},
+};
+
+}  // namespace
+
+std::span<const PolicyInfo> all_policies() {
+  return kPolicies;
+}
+
+Result<const PolicyInfo*> find_policy(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const PolicyInfo& info : kPolicies) {
+    if (info.name == name) return &info;
+    names.push_back(info.name);
+  }
+  return fail(usage_error(unknown_name("policy", name, names)));
+}
+
+}  // namespace berth

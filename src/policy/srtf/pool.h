@@ -1,0 +1,59 @@
+// Which jobs of one pool of devices should run, by what remains of each: kept up to date instead of
+// sorted anew at each event.
+//
+// The rule: go through all jobs, running and waiting, by remaining time (ties by JobId), and select
+// each that still fits. Between events nothing changes: a running job only moves ahead of waiting
+// ones, which does not make room for any. So after an event it is enough to look for the first
+// waiting job that now fits, and then for the first running one that no longer does, and so on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ordered_blocks.h"
+#include "base/time.h"
+#include "model/job.h"
+#include "policy/common/job_classes.h"
+
+namespace berth {
+
+class SrtfPool {
+ public:
+  struct Switch {
+    JobId job;
+    bool start = false;  // else: stop
+    JobId displaced_by;  // of a job that stops
+  };
+
+  void set_capacity(std::int64_t milli) { capacity_milli_ = milli; }
+  [[nodiscard]] bool anyone_waits() const { return waiting_ > 0; }
+  [[nodiscard]] bool waits(JobId id) const {
+    return id.index() < filed_.size() && filed_[id.index()].where == Filed::Where::kWaiting;
+  }
+
+  // A job that runs and, left alone, has nothing remaining at `end_us`.
+  void add_running(JobId id, const Job& job, TimeUs end_us);
+  void add_waiting(JobId id, const Job& job, TimeUs remaining_us);
+  void remove(JobId id);
+
+  // Selects by the rule above, appends who must start or stop, and takes them as done.
+  void select(TimeUs now_us, std::vector<Switch>& switches);
+
+ private:
+  struct Filed {
+    enum class Where : std::uint8_t { kNowhere, kRunning, kWaiting } where = Where::kNowhere;
+    std::uint32_t class_index = 0;
+    std::int64_t key = 0;
+  };
+
+  [[nodiscard]] const OrderedBlocks::Entry* first_fitting(TimeUs now_us, std::int64_t from_key,
+                                                          std::uint32_t from_id);
+
+  std::int64_t capacity_milli_ = 0;
+  OrderedBlocks running_;              // key: end; weight: thousandths
+  JobClasses<OrderedBlocks> classes_;  // waiting; key: remaining
+  std::vector<Filed> filed_;           // by JobId
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace berth
