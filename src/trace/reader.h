@@ -29,6 +29,11 @@ struct ReadResult {
 // from/to and limit. Errors: file that is missing, empty, damaged, or not of its format.
 [[nodiscard]] Result<ReadResult> read_trace(const std::string& path, const ReadOptions& options);
 
+// The same for a file's bytes in memory, without the filters: for tests.
+[[nodiscard]] Result<ReadResult> read_trace_bytes(std::string_view bytes,
+                                                  const std::string& format);
+
+// Names for --format, without "auto".
 [[nodiscard]] std::span<const std::string_view> trace_formats();
 
 }  // namespace berth::trace

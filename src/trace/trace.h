@@ -27,7 +27,7 @@ enum class EndStatus : std::uint8_t {
 struct TraceJob {
   std::string_view id;  // as the trace writes it; in Trace::strings
   std::string_view name;
-  TimeUs arrival_us = 0;  // after Trace::zero; may be any sign until normalised
+  TimeUs arrival_us = 0;  // after Trace::zero_us; while reading, as the input writes it
   MaybeInt duration_us;   // run time, queueing excluded
   MaybeInt queue_us;      // recorded wait before the first start
   MaybeInt gpu_milli;     // all GPUs of the job, in thousandths; 0: a CPU job
@@ -51,8 +51,10 @@ struct TraceJob {
 };
 
 struct Trace {
-  std::string format;  // name of the reader: "philly-csv"
-  std::string source;  // path
+  std::string format;              // name of the reader: "philly-csv"
+  std::string source;              // path
+  TimeUs zero_us = 0;              // the first arrival, as the input writes it
+  bool zero_is_unix_time = false;  // else it counts from a zero of the trace's own
   StringPool strings;
   NameTable users;
   NameTable vcs;

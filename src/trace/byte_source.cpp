@@ -1,0 +1,112 @@
+#include "trace/byte_source.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/file.h"
+#include "trace/decoder.h"
+
+namespace berth::trace {
+namespace {
+
+class FileSource final : public ByteSource {
+ public:
+  FileSource(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+  ~FileSource() override {
+    if (fd_ != STDIN_FILENO) ::close(fd_);
+  }
+
+  Result<std::size_t> read(std::span<char> out) override {
+    while (true) {
+      const ssize_t got = ::read(fd_, out.data(), out.size());
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) {
+        return fail(io_error(path_, fmt::format("cannot read: {}", std::strerror(errno))));
+      }
+    }
+  }
+
+ private:
+  std::string path_;
+  int fd_;
+};
+
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::string_view bytes) : left_(bytes) {}
+
+  Result<std::size_t> read(std::span<char> out) override {
+    const std::size_t n = std::min(out.size(), left_.size());
+    std::copy_n(left_.data(), n, out.data());
+    left_.remove_prefix(n);
+    return n;
+  }
+
+ private:
+  std::string_view left_;
+};
+
+struct Magic {
+  std::string_view bytes;
+  std::string_view what;  // empty: a stream that is decoded
+  std::unique_ptr<ByteSource> (*open)(CompressedInput input) = nullptr;
+};
+
+using namespace std::string_view_literals;
+constexpr std::array kMagics{
+    Magic{"\x1f\x8b"sv, {}, open_gzip},
+    Magic{"\xfd"
+          "7zXZ\0"sv,
+          {},
+          open_xz},
+    Magic{"\x28\xb5\x2f\xfd"sv, {}, open_zstd},
+    Magic{"BZh"sv, "bzip2"},
+    Magic{"PK\x03\x04"sv, "a zip archive"},
+    Magic{"7z\xbc\xaf\x27\x1c"sv, "a 7z archive"},
+    Magic{"SQLite format 3\0"sv, "an SQLite database"},
+    Magic{"PAR1"sv, "Parquet"},
+};
+
+Result<std::unique_ptr<ByteSource>> decoded(std::string name, std::unique_ptr<ByteSource> raw) {
+  CompressedInput input(std::move(name), std::move(raw));
+  BERTH_CHECK_OK(input.fill());
+  const std::string_view head = input.left();
+  if (head.empty()) {
+    return fail(bad_input(input.name(), 0, {}, "the file is empty", "0 bytes", "a trace"));
+  }
+  for (const Magic& magic : kMagics) {
+    if (!head.starts_with(magic.bytes)) continue;
+    if (magic.open != nullptr) return magic.open(std::move(input));
+    return fail(bad_input(input.name(), 0, {}, "not a text file", std::string(magic.what),
+                          "text, plain or compressed with gzip, xz or zstd"));
+  }
+  return open_plain(std::move(input));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
+  const int fd = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail(open_error(path, errno));
+  auto file = std::make_unique<FileSource>(path, fd);
+  struct stat info {};
+  if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+    return fail(bad_input(path, 0, {}, "cannot be read", "a folder", "a file"));
+  }
+  return decoded(path, std::move(file));
+}
+
+Result<std::unique_ptr<ByteSource>> memory_source(std::string name, std::string_view bytes) {
+  return decoded(std::move(name), std::make_unique<MemorySource>(bytes));
+}
+
+}  // namespace berth::trace

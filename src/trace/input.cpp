@@ -1,0 +1,111 @@
+#include "trace/input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace berth::trace {
+namespace {
+
+constexpr std::size_t kFirstCapacity = 256 * 1024;  // stays in the second-level cache
+
+}  // namespace
+
+Input::Input(std::string name, std::unique_ptr<ByteSource> source)
+    : name_(std::move(name)),
+      source_(std::move(source)),
+      buffer_(std::make_unique<char[]>(kFirstCapacity + kPadding)),
+      capacity_(kFirstCapacity) {}
+
+Result<Input> Input::open(const std::string& path) {
+  BERTH_TRY(auto source, open_source(path));
+  return start(path == "-" ? "standard input" : path, std::move(source));
+}
+
+Result<Input> Input::from_memory(std::string name, std::string_view bytes) {
+  BERTH_TRY(auto source, memory_source(name, bytes));
+  return start(std::move(name), std::move(source));
+}
+
+Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> source) {
+  Input input(std::move(name), std::move(source));
+  while (input.window().size() < kHeadBytes && input.more()) {
+  }
+  if (!input.status_) return fail(input.status_.error());
+  const std::string_view head = input.window();
+  if (head.empty()) {
+    return fail(input.error(0, {}, "the file is empty after decompression", "0 bytes", "a trace"));
+  }
+  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
+    return fail(input.error(1, {}, "the encoding is wrong", "UTF-16", "UTF-8"));
+  }
+  if (head.starts_with("\xef\xbb\xbf")) input.consume(3);
+  if (head.find('\n') == std::string_view::npos && head.find('\r') != std::string_view::npos) {
+    input.line_end_ = '\r';
+  }
+  return input;
+}
+
+void Input::grow() {
+  const std::size_t held = end_ - begin_;
+  if (begin_ == 0 && end_ == capacity_) {
+    auto larger = std::make_unique<char[]>(capacity_ * 2 + kPadding);
+    std::memcpy(larger.get(), buffer_.get(), held);
+    buffer_ = std::move(larger);
+    capacity_ *= 2;
+  } else if (begin_ > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, held);
+    begin_ = 0;
+    end_ = held;
+  }
+}
+
+bool Input::more() {
+  if (at_end_) return false;
+  grow();
+  auto got = source_->read({buffer_.get() + end_, capacity_ - end_});
+  if (!got) status_ = fail(std::move(got).error());
+  if (!got || *got == 0) {
+    at_end_ = true;
+    return false;
+  }
+  end_ += *got;
+  return true;
+}
+
+bool Input::next_line(std::string_view& line) {
+  std::size_t searched = 0;
+  while (true) {
+    const std::string_view held = window();
+    const void* end = held.size() == searched
+                          ? nullptr
+                          : std::memchr(held.data() + searched, line_end_, held.size() - searched);
+    std::size_t size = held.size();
+    if (end != nullptr)
+      size = static_cast<std::size_t>(static_cast<const char*>(end) - held.data());
+    if (size > kMaxLineBytes) {
+      status_ = fail(error(line_number_ + 1, {}, "the line is too long",
+                           fmt::format("more than {} bytes", kMaxLineBytes), "a trace"));
+      at_end_ = true;
+      begin_ = end_;
+      return false;
+    }
+    searched = held.size();
+    if (end == nullptr && more()) continue;
+    if (end == nullptr && (held.empty() || !status_)) return false;
+    ++line_number_;
+    consume(size + (end != nullptr ? 1 : 0));
+    if (size > 0 && held[size - 1] == '\r') --size;
+    line = held.substr(0, size);
+    return true;
+  }
+}
+
+Error Input::error(std::uint64_t line, std::string field, std::string message, std::string found,
+                   std::string expected) const {
+  return bad_input(name_, line, std::move(field), std::move(message), std::move(found),
+                   std::move(expected));
+}
+
+}  // namespace berth::trace

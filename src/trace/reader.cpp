@@ -1,0 +1,125 @@
+#include "trace/reader.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+#include "trace/registry.h"
+
+namespace berth::trace {
+namespace {
+
+Result<const Reader*> find_reader(std::string_view name) {
+  for (const Reader* reader : readers()) {
+    if (reader->name == name) return reader;
+  }
+  return fail(usage_error(unknown_name("trace format", name, trace_formats()), "--format"));
+}
+
+Result<const Reader*> detect(const Probe& probe) {
+  const Reader* best = nullptr;
+  int best_score = kLeastScore - 1;
+  for (const Reader* reader : readers()) {
+    const int score = reader->detect(probe);
+    if (score > best_score) {
+      best = reader;
+      best_score = score;
+    }
+  }
+  if (best != nullptr) return best;
+  std::string first(probe.head.substr(0, std::min<std::size_t>(probe.head.find('\n'), 80)));
+  return fail(bad_input(
+      probe.path, probe.folder ? 0 : 1, {}, "the trace format is not recognised",
+      probe.folder ? "a folder" : fmt::format("'{}'", printable(first)),
+      fmt::format("one of {} (name it with --format)", fmt::join(trace_formats(), ", "))));
+}
+
+void sort_and_normalise(Trace& trace) {
+  const auto by_arrival = [](const TraceJob& a, const TraceJob& b) {
+    return a.arrival_us < b.arrival_us;
+  };
+  if (trace.jobs.empty()) return;
+  if (!std::is_sorted(trace.jobs.begin(), trace.jobs.end(), by_arrival)) {
+    std::stable_sort(trace.jobs.begin(), trace.jobs.end(), by_arrival);
+  }
+  trace.zero_us = trace.jobs.front().arrival_us;
+  for (TraceJob& job : trace.jobs) job.arrival_us -= trace.zero_us;
+}
+
+void filter(Trace& trace, const ReadOptions& options) {
+  auto& jobs = trace.jobs;
+  const auto earlier = [](const TraceJob& job, TimeUs at) { return job.arrival_us < at; };
+  if (options.to_us) {
+    jobs.erase(std::lower_bound(jobs.begin(), jobs.end(), *options.to_us, earlier), jobs.end());
+  }
+  if (options.from_us) {
+    jobs.erase(jobs.begin(), std::lower_bound(jobs.begin(), jobs.end(), *options.from_us, earlier));
+  }
+  if (options.limit != 0 && jobs.size() > options.limit) jobs.resize(options.limit);
+}
+
+bool is_folder(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+Result<ReadResult> read_from(const std::string& path, Input* input, const std::string& format) {
+  ReadResult result;
+  const Reader* reader = nullptr;
+  if (format == "auto") {
+    const Probe probe{path, input == nullptr ? std::string_view{} : input->window(),
+                      input == nullptr};
+    BERTH_TRY(reader, detect(probe));
+  } else {
+    BERTH_TRY(reader, find_reader(format));
+  }
+  result.trace.format = reader->name;
+  result.trace.source = path;
+  ReadContext context{path, input, result.trace, result.report};
+  const Status status = reader->read(context);
+  // A damaged stream looks like an early end to the reader: the stream's own word comes first.
+  if (input != nullptr && !input->status()) return fail(input->status().error());
+  if (!status) return fail(status.error());
+  const auto& report = result.report;
+  if (result.trace.jobs.empty() && report.rejected() == 0) {
+    return fail(bad_input(path, 0, {},
+                          fmt::format("there is no job in this {} trace", reader->name), "no rows",
+                          "at least one"));
+  }
+  sort_and_normalise(result.trace);
+  return result;
+}
+
+}  // namespace
+
+Result<ReadResult> read_trace(const std::string& path, const ReadOptions& options) {
+  if (options.format != "auto") BERTH_CHECK_OK(find_reader(options.format));
+  if (is_folder(path)) {
+    BERTH_TRY(ReadResult result, read_from(path, nullptr, options.format));
+    filter(result.trace, options);
+    return result;
+  }
+  BERTH_TRY(Input input, Input::open(path));
+  BERTH_TRY(ReadResult result, read_from(path, &input, options.format));
+  filter(result.trace, options);
+  return result;
+}
+
+Result<ReadResult> read_trace_bytes(std::string_view bytes, const std::string& format) {
+  BERTH_TRY(Input input, Input::from_memory("memory", bytes));
+  return read_from("memory", &input, format);
+}
+
+std::span<const std::string_view> trace_formats() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for (const Reader* reader : readers()) out.push_back(reader->name);
+    return out;
+  }();
+  return names;
+}
+
+}  // namespace berth::trace
