@@ -2,13 +2,28 @@
 
 #include <algorithm>
 
+#include "interference/techniques/adaboost.h"
+#include "interference/techniques/boosting.h"
+#include "interference/techniques/forest.h"
+#include "interference/techniques/knn.h"
 #include "interference/techniques/linear.h"
+#include "interference/techniques/svr.h"
 
 namespace berth::interference {
 
 std::span<const TechniqueInfo> all_techniques() {
   static const std::vector<TechniqueInfo> kAll = {
       linear_technique(),
+      svr_linear_technique(),
+      svr_poly_technique(),
+      svr_rbf_technique(),
+      knn_technique(),
+      cart_technique(),
+      random_forest_technique(),
+      extra_trees_technique(),
+      bagging_technique(),
+      adaboost_r2_technique(),
+      gradient_boosting_technique(),
   };
   return kAll;
 }
