@@ -4,6 +4,7 @@ namespace berth::cli {
 
 std::vector<Command> all_commands() {
   std::vector<Command> commands;
+  commands.push_back(simulate_command_info());
   return commands;
 }
 

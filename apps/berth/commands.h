@@ -9,4 +9,7 @@ namespace berth::cli {
 
 [[nodiscard]] std::vector<Command> all_commands();
 
+[[nodiscard]] Command simulate_command_info();
+[[nodiscard]] Command compare_command_info();
+
 }  // namespace berth::cli

@@ -27,4 +27,7 @@ namespace berth {
 // "111,549".
 [[nodiscard]] std::string with_thousands(std::int64_t value);
 
+// A cell of a CSV file, quoted where it must be (RFC 4180).
+[[nodiscard]] std::string csv_cell(std::string_view text);
+
 }  // namespace berth

@@ -1,0 +1,198 @@
+// berth simulate: one policy on one trace.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/text.h"
+#include "commands.h"
+#include "console.h"
+#include "engine/metrics.h"
+#include "engine/predictors.h"
+#include "engine/simulator.h"
+#include "report/json.h"
+#include "report/reason_text.h"
+#include "report/table.h"
+#include "run_setup.h"
+
+namespace berth::cli {
+namespace {
+
+Status write_whole(const std::string& path, std::string_view content) {
+  BERTH_TRY(AtomicFile file, AtomicFile::create(path));
+  BERTH_CHECK_OK(file.write(content));
+  return file.commit();
+}
+
+std::string seconds_cell(TimeUs us) {
+  return us == kNever ? "" : fmt::format("{:.6f}", seconds(us));
+}
+
+std::string_view status_name(JobStatus status) {
+  switch (status) {
+    case JobStatus::kPending:
+      return "pending";
+    case JobStatus::kRunning:
+      return "running";
+    case JobStatus::kFinished:
+      return "finished";
+    case JobStatus::kStopped:
+      return "stopped";
+    case JobStatus::kFailed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+// A line a job, in order of arrival; what is not known is an empty cell.
+std::string per_job_csv(const RunSetup& setup, const SimulationResult& result) {
+  std::string out =
+      "index,job_id,status,reason,gpus,submit_s,first_start_s,end_s,jct_s,wait_s,run_s,"
+      "preemptions\n";
+  for (std::size_t j = 0; j < setup.workload.jobs.size(); ++j) {
+    const Job& job = setup.workload.jobs[j];
+    const JobState& state = result.states[j];
+    const bool ended = state.ended();
+    const TimeUs jct_us = ended ? state.last_stop_us - job.submit_us : kNever;
+    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{}\n", j,
+                   csv_cell(setup.workload.names[j]), status_name(state.status),
+                   state.status == JobStatus::kPending ? reason_name(result.reasons[j].code) : "",
+                   static_cast<double>(job.gpu_milli()) / 1000.0, seconds_cell(job.submit_us),
+                   seconds_cell(state.first_start_us),
+                   ended ? seconds_cell(state.last_stop_us) : "", seconds_cell(jct_us),
+                   ended ? seconds_cell(jct_us - state.attained_us) : "",
+                   seconds_cell(state.attained_us), state.preemptions);
+  }
+  return out;
+}
+
+std::string or_dash(const std::optional<double>& value, int decimals) {
+  return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
+}
+
+std::string time_cell(const std::optional<double>& value_s) {
+  if (!value_s) return "-";
+  return fmt::format("{:.2f} s  ({})", *value_s,
+                     human_duration(us_from_seconds(*value_s).value_or(0)));
+}
+
+std::string for_people(const RunSetup& setup, const Metrics& m, const SimulationResult& result) {
+  const auto count = [](std::uint64_t n) { return with_thousands(static_cast<std::int64_t>(n)); };
+  Table table({{"", Align::kLeft}, {"", Align::kLeft}});
+  table.add_row({"policy", m.policy});
+  table.add_row(
+      {"cluster", fmt::format("{}: {} servers, {} GPUs", printable(setup.cluster.name),
+                              count(setup.cluster.servers.size()), count(setup.cluster.gpus()))});
+  table.add_row({"offered load", or_dash(m.rho_whole, 3)});
+  table.add_row({"jobs", count(m.jobs)});
+  table.add_row({"finished", count(m.finished)});
+  if (m.unfinished > 0) table.add_row({"unfinished", count(m.unfinished)});
+  if (m.never_fit > 0) table.add_row({"never fit", count(m.never_fit)});
+  table.add_row({"mean JCT", time_cell(m.mean_jct_s)});
+  table.add_row({"median JCT", time_cell(m.p50_jct_s)});
+  table.add_row({"p99 JCT", time_cell(m.p99_jct_s)});
+  table.add_row({"mean wait", time_cell(m.mean_wait_s)});
+  table.add_row({"makespan", time_cell(m.makespan_s)});
+  if (m.deadline_ratio) table.add_row({"deadlines met", or_dash(m.deadline_ratio, 3)});
+  table.add_row({"GPU utilisation", or_dash(m.gpu_utilisation, 3)});
+  table.add_row({"preemptions", count(m.preemptions)});
+  table.add_row({"round", fmt::format("{} us mean, {} us p99 over {} active rounds",
+                                      or_dash(m.round_mean_us, 2), or_dash(m.round_p99_us, 2),
+                                      count(m.active_rounds))});
+  table.add_row({"CPU", fmt::format("{:.2f} s", m.cpu_s)});
+  std::string out = table.text();
+  out.erase(0, out.find('\n') + 1);  // no titles
+  constexpr std::size_t kShown = 5;
+  std::size_t shown = 0;
+  for (std::size_t j = 0; j < setup.workload.jobs.size() && shown < kShown; ++j) {
+    const Reason& reason = result.reasons[j];
+    if (!reason_is_never(reason.code)) continue;
+    out += fmt::format("never fits: {}: {}\n", printable(setup.workload.names[j]),
+                       reason_text(reason));
+    ++shown;
+  }
+  return out;
+}
+
+Status write_outputs(const Args& args, const RunSetup& setup, const SimulationResult& result,
+                     const TextEventLog& log) {
+  if (args.has("--events")) BERTH_CHECK_OK(write_whole(args.text("--events"), log.text()));
+  if (args.has("--per-job")) {
+    BERTH_CHECK_OK(write_whole(args.text("--per-job"), per_job_csv(setup, result)));
+  }
+  return {};
+}
+
+Result<int> simulate_command(const Args& args) {
+  const auto started = std::chrono::steady_clock::now();
+  if (args.has("--timeline")) {
+    return fail(usage_error("not in this version", "--timeline"));
+  }
+  BERTH_TRY(const PolicyInfo* const info, find_policy(args.text("--policy")));
+  BERTH_TRY(const RunSetup setup, read_run_setup(args));
+  BERTH_TRY(const auto policy, make_policy(std::string(info->name), setup));
+  BERTH_TRY(const auto predictors, make_predictors(setup.predict, setup.workload, setup.seed));
+
+  TextEventLog text_log;
+  ProgressBar bar(fmt::format("simulating {}", info->name));
+  SimulationOptions options{.seed = setup.seed, .check = setup.check};
+  if (args.has("--events")) options.log = &text_log;
+  options.interrupted = &catch_interrupts();
+  const auto total = static_cast<double>(setup.workload.jobs.size());
+  options.progress = [&](std::size_t ended, TimeUs) {
+    bar.update(static_cast<double>(ended) / total);
+  };
+  BERTH_TRY(SimulationResult result,
+            simulate(setup.cluster, setup.workload, *policy, *predictors, options));
+
+  Metrics metrics = summarise(setup.cluster, setup.workload, result);
+  metrics.policy = info->name;
+  metrics.seed = setup.seed;
+  BERTH_CHECK_OK(write_outputs(args, setup, result, text_log));
+  metrics.wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  const Usage usage = usage_now();
+  metrics.cpu_s = usage.process_cpu_s;
+  metrics.peak_rss_mib = usage.peak_rss_mib;
+  if (args.has("--json")) {
+    auto json = to_json(metrics);
+    json["input"] = to_json(setup.report);
+    BERTH_CHECK_OK(write_whole(args.text("--json"), json.dump(2) + "\n"));
+  }
+  if (args.text("--json") != "-") {
+    BERTH_CHECK_OK(print_out(for_people(setup, metrics, result)));
+  }
+  fmt::print(stderr, "{}", notices(setup, args));
+  if (result.interrupted)
+    fmt::print(stderr, "berth: interrupted; the figures are of the run so far\n");
+  return result.interrupted ? kInterrupted : kDone;
+}
+
+int run(const Args& args) {
+  const auto code = simulate_command(args);
+  return code ? *code : report_error(code.error());
+}
+
+}  // namespace
+
+Command simulate_command_info() {
+  Command command{
+      .path = "simulate",
+      .summary = "run one policy on a trace",
+      .example = "berth simulate --trace trace.csv --cluster 64x8 --policy fifo-backfill",
+      .options = run_options(),
+      .run = run};
+  command.options.push_back(
+      {.name = "--policy", .metavar = "P", .help = "its name", .required = true});
+  command.options.push_back(
+      {.name = "--events", .metavar = "F", .help = "write the event log (CSV)"});
+  command.options.push_back(
+      {.name = "--per-job", .metavar = "F", .help = "write a line a job (CSV)"});
+  command.options.push_back({.name = "--timeline", .metavar = "F", .help = "not in this version"});
+  command.options.push_back(
+      {.name = "--json", .metavar = "F", .help = "write the figures; -: print them"});
+  return command;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,98 @@
+#include "console.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace berth::cli {
+namespace {
+
+std::atomic<bool> interrupted{false};
+
+void on_interrupt(int signal_number) {
+  if (interrupted.exchange(true)) {
+    std::signal(signal_number, SIG_DFL);
+    std::raise(signal_number);
+  }
+}
+
+double cpu_s(const rusage& usage) {
+  const auto s = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return s(usage.ru_utime) + s(usage.ru_stime);
+}
+
+}  // namespace
+
+bool stdout_is_terminal() {
+  return isatty(STDOUT_FILENO) == 1;
+}
+bool stderr_is_terminal() {
+  return isatty(STDERR_FILENO) == 1;
+}
+
+bool stdout_has_colour() {
+  const char* const no_colour = std::getenv("NO_COLOR");
+  return stdout_is_terminal() && (no_colour == nullptr || *no_colour == '\0');
+}
+
+const std::atomic<bool>& catch_interrupts() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  return interrupted;
+}
+
+Status print_out(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    return fail(io_error("standard output", "could not be written"));
+  }
+  return {};
+}
+
+ProgressBar::ProgressBar(std::string title)
+    : title_(std::move(title)),
+      enabled_(stderr_is_terminal()),
+      start_(Clock::now()),
+      last_drawn_(start_) {}
+
+void ProgressBar::update(double done) {
+  using std::chrono::milliseconds;
+  if (!enabled_) return;
+  const auto now = Clock::now();
+  if (now - start_ < milliseconds(1000) || now - last_drawn_ < milliseconds(100)) return;
+  last_drawn_ = now;
+  drawn_ = true;
+  done = std::clamp(done, 0.0, 1.0);
+  constexpr int kWidth = 24;
+  const int filled = static_cast<int>(done * kWidth);
+  const double spent_s = std::chrono::duration<double>(now - start_).count();
+  std::string left = "?";
+  if (done > 0.01) {
+    left = human_duration(static_cast<TimeUs>(spent_s * (1 - done) / done * 1e6)) + " left";
+  }
+  fmt::print(stderr, "\r\033[K{}  [{:#>{}}{:.>{}}]  {:.0f} %  {}", title_, "", filled, "",
+             kWidth - filled, done * 100, left);
+  std::fflush(stderr);
+}
+
+ProgressBar::~ProgressBar() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+}
+
+Usage usage_now() {
+  rusage process{};
+  rusage thread{};
+  getrusage(RUSAGE_SELF, &process);
+  getrusage(RUSAGE_THREAD, &thread);
+  return {cpu_s(process), cpu_s(thread), static_cast<double>(process.ru_maxrss) / 1024.0};
+}
+
+}  // namespace berth::cli

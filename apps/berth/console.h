@@ -1,0 +1,53 @@
+// The terminal: whether there is one, a progress bar on it, Ctrl-C, and what the process has used.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace berth::cli {
+
+[[nodiscard]] bool stdout_is_terminal();
+[[nodiscard]] bool stderr_is_terminal();
+// Colours: only on a terminal, and not if NO_COLOR is set.
+[[nodiscard]] bool stdout_has_colour();
+
+// From now on Ctrl-C (or SIGTERM) only sets this flag; a second one ends the process.
+[[nodiscard]] const std::atomic<bool>& catch_interrupts();
+
+// Writes text to standard output and flushes; an error if it could not be written (disk full).
+[[nodiscard]] Status print_out(std::string_view text);
+
+// "simulating fifo  [#####.....]  51 %  3.2 s left" on standard error, if it is a terminal and the
+// work takes over a second.
+class ProgressBar {
+ public:
+  explicit ProgressBar(std::string title);
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  ~ProgressBar();  // wipes the line
+
+  // `done` from 0 to 1.
+  void update(double done);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string title_;
+  bool enabled_;
+  bool drawn_ = false;
+  Clock::time_point start_;
+  Clock::time_point last_drawn_;
+};
+
+struct Usage {
+  double process_cpu_s = 0;
+  double thread_cpu_s = 0;
+  double peak_rss_mib = 0;
+};
+[[nodiscard]] Usage usage_now();
+
+}  // namespace berth::cli

@@ -1,0 +1,196 @@
+#include "run_setup.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "engine/predictors.h"
+#include "trace/cluster_file.h"
+#include "trace/reader.h"
+
+namespace berth::cli {
+namespace {
+
+// "90", "90s", "15m", "12h", "7d".
+Result<TimeUs> duration_option(const Args& args, std::string_view name) {
+  const std::string text = args.text(name);
+  std::string_view number = text;
+  std::int64_t unit = 1;
+  if (!number.empty()) {
+    switch (number.back()) {
+      case 's':
+        unit = 1;
+        break;
+      case 'm':
+        unit = 60;
+        break;
+      case 'h':
+        unit = 3600;
+        break;
+      case 'd':
+        unit = 86400;
+        break;
+      default:
+        unit = 0;
+    }
+    if (unit != 0) number.remove_suffix(1);
+  }
+  const auto us = parse_seconds_us(number);
+  if (us && *us >= 0 && *us < kNever / (86400 * 4)) return *us * std::max<std::int64_t>(unit, 1);
+  Error error = usage_error("not a time", std::string(name));
+  error.found = "'" + text + "'";
+  error.expected = "seconds from the first arrival, or a number with s, m, h or d";
+  return fail(std::move(error));
+}
+
+// An option of the contract whose other values come with later parts of Berth.
+Status only(const Args& args, std::string_view name, std::string_view value,
+            std::span<const std::string_view> known) {
+  BERTH_TRY(const std::string chosen, args.choice(name, known));
+  if (chosen == value) return {};
+  return fail(Error{.kind = ErrorKind::kUsage,
+                    .message = "not in this version",
+                    .field = std::string(name),
+                    .found = chosen,
+                    .expected = std::string(value)});
+}
+
+Result<std::vector<PolicyOption>> policy_options(const Args& args) {
+  std::vector<PolicyOption> options;
+  for (const std::string& text : args.list("--set")) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      Error error = usage_error("not a setting", "--set");
+      error.found = "'" + text + "'";
+      error.expected = "key=value";
+      return fail(std::move(error));
+    }
+    options.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return options;
+}
+
+Result<trace::ReadOptions> read_options(const Args& args) {
+  trace::ReadOptions options;
+  const auto formats = trace::trace_formats();
+  std::vector<std::string_view> names(formats.begin(), formats.end());
+  names.emplace_back("auto");
+  BERTH_TRY(options.format, args.choice("--format", names));
+  if (args.has("--limit")) {
+    BERTH_TRY(const std::int64_t limit, args.integer("--limit", 1, INT64_MAX));
+    options.limit = static_cast<std::uint64_t>(limit);
+  }
+  if (args.has("--from")) {
+    BERTH_TRY(options.from_us, duration_option(args, "--from"));
+  }
+  if (args.has("--to")) {
+    BERTH_TRY(options.to_us, duration_option(args, "--to"));
+    if (options.from_us && *options.to_us <= *options.from_us) {
+      return fail(usage_error("must be later than --from", "--to"));
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+std::vector<Option> run_options() {
+  return {
+      {.name = "--trace",
+       .metavar = "F",
+       .help = "the trace (plain, .gz, .xz or .zst)",
+       .required = true},
+      {.name = "--format", .metavar = "X", .help = "its format", .default_value = "auto"},
+      {.name = "--cluster",
+       .metavar = "C",
+       .help = "philly, mlfs-real, mlfs-large, NxG (N servers of G GPUs), or a file",
+       .required = true},
+      {.name = "--workload",
+       .metavar = "W",
+       .help = "as-traced: the trace's GPUs and durations",
+       .default_value = "as-traced"},
+      {.name = "--sharing",
+       .metavar = "S",
+       .help = "exclusive: a GPU is a slot; shared: a task takes the share it declares",
+       .default_value = "exclusive"},
+      {.name = "--load-control",
+       .metavar = "on|off",
+       .help = "stop early under overload",
+       .default_value = "off"},
+      {.name = "--predict",
+       .metavar = "P",
+       .help = "what policies believe of run times: oracle, noisy:SIGMA or none",
+       .default_value = "oracle"},
+      {.name = "--set",
+       .metavar = "K=V",
+       .help = "an option of the policy (repeatable)",
+       .kind = OptionKind::kRepeated},
+      {.name = "--limit", .metavar = "N", .help = "the first N jobs only"},
+      {.name = "--load", .metavar = "X", .help = "divide arrival times by X"},
+      {.name = "--from", .metavar = "T", .help = "arrivals from T on (seconds, or 12h, 7d)"},
+      {.name = "--to", .metavar = "T", .help = "arrivals before T"},
+      {.name = "--seed", .metavar = "S", .help = "of every random draw", .default_value = "1"},
+      {.name = "--check",
+       .help = "verify every invariant after every round",
+       .kind = OptionKind::kFlag},
+  };
+}
+
+Result<RunSetup> read_run_setup(const Args& args) {
+  constexpr std::array<std::string_view, 3> kWorkloads = {"as-traced", "paper", "measured"};
+  constexpr std::array<std::string_view, 2> kSharings = {"exclusive", "shared"};
+  constexpr std::array<std::string_view, 2> kSwitch = {"on", "off"};
+  RunSetup setup;
+  BERTH_CHECK_OK(only(args, "--workload", "as-traced", kWorkloads));
+  BERTH_CHECK_OK(only(args, "--load-control", "off", kSwitch));
+  BERTH_TRY(const std::string sharing, args.choice("--sharing", kSharings));
+  BERTH_TRY(const std::int64_t seed, args.integer("--seed", 0, INT64_MAX));
+  setup.seed = static_cast<std::uint64_t>(seed);
+  setup.check = args.flag("--check");
+  setup.predict = args.text("--predict");
+  BERTH_TRY(setup.policy_options, policy_options(args));
+  double load = 1.0;
+  if (args.has("--load")) {
+    BERTH_TRY(load, args.number("--load", 1e-6, 1e6));
+  }
+  BERTH_TRY(const trace::ReadOptions options, read_options(args));
+  BERTH_TRY(setup.cluster, trace::load_cluster(args.text("--cluster")));
+  BERTH_TRY(trace::ReadResult read, trace::read_trace(args.text("--trace"), options));
+  setup.report = std::move(read.report);
+  if (load != 1.0) {
+    for (trace::TraceJob& job : read.trace.jobs) {
+      job.arrival_us = std::llround(static_cast<double>(job.arrival_us) / load);
+    }
+  }
+  BERTH_TRY(setup.workload,
+            as_traced(std::move(read.trace), setup.cluster,
+                      sharing == "shared" ? Sharing::kShared : Sharing::kExclusive, setup.report));
+  return setup;
+}
+
+Result<std::unique_ptr<Policy>> make_policy(const std::string& name, const RunSetup& setup) {
+  BERTH_TRY(const PolicyInfo* const info, find_policy(name));
+  if (info->needs_run_times && setup.predict == "none") {
+    return fail(
+        usage_error(fmt::format("policy '{}' needs predicted run times", name), "--predict"));
+  }
+  return info->make(setup.policy_options);
+}
+
+std::string notices(const RunSetup& setup, const Args& args) {
+  std::string out;
+  if (setup.report.rejected() > 0) {
+    out += fmt::format("{} rows were not used; see: berth trace stats --trace {}\n",
+                       with_thousands(static_cast<std::int64_t>(setup.report.rejected())),
+                       printable(args.text("--trace")));
+  }
+  if (setup.workload.types_ignored > 0) {
+    out += fmt::format("GPU types of {} jobs ignored: the cluster names none\n",
+                       with_thousands(static_cast<std::int64_t>(setup.workload.types_ignored)));
+  }
+  return out;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,38 @@
+// What simulate and compare share: the options that say what is run on what.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli.h"
+#include "engine/workload.h"
+#include "model/cluster.h"
+#include "policy/policy.h"
+#include "trace/reject.h"
+
+namespace berth::cli {
+
+[[nodiscard]] std::vector<Option> run_options();
+
+struct RunSetup {
+  Cluster cluster;
+  Workload workload;
+  trace::RejectReport report;
+  std::string predict;                       // --predict
+  std::vector<PolicyOption> policy_options;  // --set
+  std::uint64_t seed = 1;
+  bool check = false;
+};
+
+// Validates every option before anything is read.
+[[nodiscard]] Result<RunSetup> read_run_setup(const Args& args);
+
+// A policy of that name with the options of the set-up; refuses what its predictors cannot serve.
+[[nodiscard]] Result<std::unique_ptr<Policy>> make_policy(const std::string& name,
+                                                          const RunSetup& setup);
+
+// Lines for people about rows that were not used and options that had no effect; empty if none.
+[[nodiscard]] std::string notices(const RunSetup& setup, const Args& args);
+
+}  // namespace berth::cli

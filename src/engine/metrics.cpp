@@ -1,0 +1,104 @@
+#include "engine/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace berth {
+namespace {
+
+// Sums and lists over the jobs that count.
+struct JobFigures {
+  std::vector<double> jct_s;
+  double jct_sum_s = 0;
+  double wait_sum_s = 0;
+  double busy_gpu_s = 0;
+  std::uint64_t with_deadline = 0;
+  std::uint64_t deadline_met = 0;
+};
+
+void add_job(JobFigures& figures, const Job& job, const JobState& state) {
+  if (state.last_stop_us == kNever) return;
+  const double held_gpus =
+      job.gpu_milli_per_task == 0 ? 0.0 : static_cast<double>(job.gpu_milli()) / 1000.0;
+  figures.busy_gpu_s += seconds(state.attained_us) * held_gpus;
+  if (job.deadline_us.known()) {
+    ++figures.with_deadline;
+    if (state.ended() && state.last_stop_us <= job.deadline_us.value()) ++figures.deadline_met;
+  }
+  if (state.status != JobStatus::kFinished && state.status != JobStatus::kStopped) return;
+  const double jct_s = seconds(state.last_stop_us - job.submit_us);
+  figures.jct_s.push_back(jct_s);
+  figures.jct_sum_s += jct_s;
+  figures.wait_sum_s += jct_s - seconds(state.attained_us);
+}
+
+void set_round_times(Metrics& metrics, std::vector<std::uint32_t>& round_ns) {
+  metrics.active_rounds = round_ns.size();
+  if (round_ns.empty()) return;
+  double sum_ns = 0;
+  for (const std::uint32_t ns : round_ns) sum_ns += ns;
+  metrics.round_mean_us = sum_ns / static_cast<double>(round_ns.size()) / 1e3;
+  const auto rank =
+      static_cast<std::ptrdiff_t>(std::ceil(0.99 * static_cast<double>(round_ns.size())) - 1);
+  std::nth_element(round_ns.begin(), round_ns.begin() + rank, round_ns.end());
+  metrics.round_p99_us = round_ns[static_cast<std::size_t>(rank)] / 1e3;
+}
+
+}  // namespace
+
+double quantile(std::vector<double>& values, double q) {
+  const double place = q * static_cast<double>(values.size() - 1);
+  const auto low = static_cast<std::size_t>(place);
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(low), values.end());
+  const double at_low = values[low];
+  if (low + 1 == values.size()) return at_low;
+  const double at_high =
+      *std::min_element(values.begin() + static_cast<std::ptrdiff_t>(low) + 1, values.end());
+  return at_low + (place - static_cast<double>(low)) * (at_high - at_low);
+}
+
+Metrics summarise(const Cluster& cluster, const Workload& workload, SimulationResult& result) {
+  Metrics metrics;
+  const OfferedLoad load = offered_load(workload, cluster);
+  if (load.whole >= 0) metrics.rho_whole = load.whole;
+  if (load.share >= 0) metrics.rho_share = load.share;
+  metrics.jobs = workload.jobs.size();
+  metrics.never_fit = result.never_fit;
+  JobFigures figures;
+  figures.jct_s.reserve(metrics.jobs);
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    const JobState& state = result.states[j];
+    metrics.finished += state.status == JobStatus::kFinished ? 1 : 0;
+    metrics.stopped += state.status == JobStatus::kStopped ? 1 : 0;
+    metrics.failed += state.status == JobStatus::kFailed ? 1 : 0;
+    add_job(figures, workload.jobs[j], state);
+  }
+  metrics.unfinished =
+      metrics.jobs - metrics.finished - metrics.stopped - metrics.failed - metrics.never_fit;
+  if (!figures.jct_s.empty()) {
+    const auto count = static_cast<double>(figures.jct_s.size());
+    metrics.mean_jct_s = figures.jct_sum_s / count;
+    metrics.mean_wait_s = figures.wait_sum_s / count;
+    metrics.p50_jct_s = quantile(figures.jct_s, 0.50);
+    metrics.p95_jct_s = quantile(figures.jct_s, 0.95);
+    metrics.p99_jct_s = quantile(figures.jct_s, 0.99);
+    const double span_s = seconds(result.end_us - result.first_arrival_us);
+    metrics.makespan_s = span_s;
+    if (span_s > 0 && cluster.gpus() > 0) {
+      metrics.gpu_utilisation = figures.busy_gpu_s / (static_cast<double>(cluster.gpus()) * span_s);
+    }
+  }
+  if (figures.with_deadline > 0) {
+    metrics.deadline_ratio =
+        static_cast<double>(figures.deadline_met) / static_cast<double>(figures.with_deadline);
+  }
+  metrics.preemptions = result.preemptions;
+  metrics.rounds = result.rounds;
+  set_round_times(metrics, result.active_round_ns);
+  metrics.events = result.events;
+  metrics.event_hash = result.event_hash;
+  metrics.interrupted = result.interrupted;
+  return metrics;
+}
+
+}  // namespace berth

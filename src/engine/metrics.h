@@ -1,0 +1,60 @@
+// The figures of one run (docs/metrics.md defines each). What is not known is absent, never 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/simulator.h"
+#include "engine/workload.h"
+
+namespace berth {
+
+struct Metrics {
+  std::string policy;
+  std::uint64_t seed = 0;
+  std::optional<double> rho_whole;
+  std::optional<double> rho_share;
+  std::uint64_t jobs = 0;
+  std::uint64_t finished = 0;
+  std::uint64_t stopped = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t never_fit = 0;
+  std::uint64_t unfinished = 0;  // of an interrupted run
+  std::optional<double> mean_jct_s;
+  std::optional<double> p50_jct_s;
+  std::optional<double> p95_jct_s;
+  std::optional<double> p99_jct_s;
+  std::optional<double> makespan_s;
+  std::optional<double> mean_wait_s;
+  std::optional<double> deadline_ratio;
+  std::optional<double> mean_accuracy;
+  std::optional<double> accuracy_ratio;
+  std::optional<double> inter_server_bytes;
+  std::optional<double> gpu_utilisation;
+  std::optional<std::uint64_t> overloads;
+  std::optional<std::uint64_t> migrations;
+  std::uint64_t preemptions = 0;
+  std::optional<std::uint64_t> lost_iterations;
+  std::uint64_t rounds = 0;
+  std::uint64_t active_rounds = 0;
+  std::optional<double> round_mean_us;  // over active rounds
+  std::optional<double> round_p99_us;
+  std::uint64_t events = 0;
+  std::string event_hash;
+  double cpu_s = 0;  // of this run, reading not included
+  double wall_s = 0;
+  double peak_rss_mib = 0;  // of the process
+  bool interrupted = false;
+};
+
+// Jobs that finished or were stopped count for JCT, wait and makespan; never-fitting jobs do not.
+[[nodiscard]] Metrics summarise(const Cluster& cluster, const Workload& workload,
+                                SimulationResult& result);
+
+// Linear interpolation between order statistics (Hyndman and Fan's type 7); reorders `values`,
+// which must not be empty.
+[[nodiscard]] double quantile(std::vector<double>& values, double q);
+
+}  // namespace berth

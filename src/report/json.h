@@ -1,0 +1,17 @@
+// Figures as JSON, by the contract of the command line.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "engine/metrics.h"
+#include "trace/reject.h"
+
+namespace berth {
+
+[[nodiscard]] nlohmann::ordered_json to_json(const Metrics& metrics);
+// {"rejected": n, "rejected_by_reason": {...}, "warnings": {...}, "counts": {...}}
+[[nodiscard]] nlohmann::ordered_json to_json(const trace::RejectReport& report);
+
+}  // namespace berth
