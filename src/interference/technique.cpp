@@ -5,6 +5,7 @@
 #include "interference/techniques/adaboost.h"
 #include "interference/techniques/boosting.h"
 #include "interference/techniques/forest.h"
+#include "interference/techniques/gaussian_process.h"
 #include "interference/techniques/knn.h"
 #include "interference/techniques/linear.h"
 #include "interference/techniques/svr.h"
@@ -24,6 +25,7 @@ std::span<const TechniqueInfo> all_techniques() {
       bagging_technique(),
       adaboost_r2_technique(),
       gradient_boosting_technique(),
+      gaussian_process_technique(),
   };
   return kAll;
 }

@@ -209,15 +209,19 @@ void TreeBuilder::random_threshold(const Task& task, const Summary& node, std::s
   if (low == high) return;
   const double drawn = rng.uniform(low, high);
   const double threshold = drawn < high ? drawn : low;
+  // Summed is the side of the first row, so that two features that part the rows in the same way
+  // score exactly the same, whichever side is which.
+  const bool first_is_left = values[rows.front()] <= threshold;
   double weight = 0.0;
   double weighted_target = 0.0;
-  std::uint32_t left = 0;
+  std::uint32_t side = 0;
   for (const std::uint32_t row : rows) {
-    const bool is_left = values[row] <= threshold;
-    weight += is_left ? samples_[row].weight : 0.0;
-    weighted_target += is_left ? samples_[row].weighted_target : 0.0;
-    left += is_left ? 1 : 0;
+    const bool counts = (values[row] <= threshold) == first_is_left;
+    weight += counts ? samples_[row].weight : 0.0;
+    weighted_target += counts ? samples_[row].weighted_target : 0.0;
+    side += counts ? 1 : 0;
   }
+  const auto left = first_is_left ? side : static_cast<std::uint32_t>(rows.size()) - side;
   if (std::min<std::size_t>(left, rows.size() - left) < options_.min_samples_leaf) return;
   const double excess = weighted_target - weight * node.mean();
   const double divisor = weight * (node.weight - weight);
