@@ -4,13 +4,13 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "base/atomic_file.h"
 #include "base/text.h"
 #include "commands.h"
 #include "console.h"
 #include "engine/metrics.h"
 #include "engine/predictors.h"
 #include "engine/simulator.h"
+#include "output.h"
 #include "report/json.h"
 #include "report/reason_text.h"
 #include "report/table.h"
@@ -18,12 +18,6 @@
 
 namespace berth::cli {
 namespace {
-
-Status write_whole(const std::string& path, std::string_view content) {
-  BERTH_TRY(AtomicFile file, AtomicFile::create(path));
-  BERTH_CHECK_OK(file.write(content));
-  return file.commit();
-}
 
 std::string seconds_cell(TimeUs us) {
   return us == kNever ? "" : fmt::format("{:.6f}", seconds(us));
@@ -117,9 +111,9 @@ std::string for_people(const RunSetup& setup, const Metrics& m, const Simulation
 
 Status write_outputs(const Args& args, const RunSetup& setup, const SimulationResult& result,
                      const TextEventLog& log) {
-  if (args.has("--events")) BERTH_CHECK_OK(write_whole(args.text("--events"), log.text()));
+  if (args.has("--events")) BERTH_CHECK_OK(write_output(args.text("--events"), log.text()));
   if (args.has("--per-job")) {
-    BERTH_CHECK_OK(write_whole(args.text("--per-job"), per_job_csv(setup, result)));
+    BERTH_CHECK_OK(write_output(args.text("--per-job"), per_job_csv(setup, result)));
   }
   return {};
 }
@@ -158,7 +152,7 @@ Result<int> simulate_command(const Args& args) {
   if (args.has("--json")) {
     auto json = to_json(metrics);
     json["input"] = to_json(setup.report);
-    BERTH_CHECK_OK(write_whole(args.text("--json"), json.dump(2) + "\n"));
+    BERTH_CHECK_OK(write_output(args.text("--json"), json.dump(2) + "\n"));
   }
   if (args.text("--json") != "-") {
     BERTH_CHECK_OK(print_out(for_people(setup, metrics, result)));

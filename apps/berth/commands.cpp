@@ -5,6 +5,7 @@ namespace berth::cli {
 std::vector<Command> all_commands() {
   std::vector<Command> commands;
   commands.push_back(simulate_command_info());
+  commands.push_back(compare_command_info());
   return commands;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
+
 namespace berth {
 namespace {
 
@@ -45,17 +47,6 @@ void set_round_times(Metrics& metrics, std::vector<std::uint32_t>& round_ns) {
 }
 
 }  // namespace
-
-double quantile(std::vector<double>& values, double q) {
-  const double place = q * static_cast<double>(values.size() - 1);
-  const auto low = static_cast<std::size_t>(place);
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(low), values.end());
-  const double at_low = values[low];
-  if (low + 1 == values.size()) return at_low;
-  const double at_high =
-      *std::min_element(values.begin() + static_cast<std::ptrdiff_t>(low) + 1, values.end());
-  return at_low + (place - static_cast<double>(low)) * (at_high - at_low);
-}
 
 Metrics summarise(const Cluster& cluster, const Workload& workload, SimulationResult& result) {
   Metrics metrics;

@@ -53,8 +53,4 @@ struct Metrics {
 [[nodiscard]] Metrics summarise(const Cluster& cluster, const Workload& workload,
                                 SimulationResult& result);
 
-// Linear interpolation between order statistics (Hyndman and Fan's type 7); reorders `values`,
-// which must not be empty.
-[[nodiscard]] double quantile(std::vector<double>& values, double q);
-
 }  // namespace berth

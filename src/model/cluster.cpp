@@ -231,6 +231,8 @@ ServerId Cluster::add_server(std::string server_name, GpuTypeId gpu_type, std::u
   capacity[Resource::kGpuMilli] = static_cast<std::int64_t>(gpus) * kWholeGpuMilli;
   servers.push_back({std::move(server_name), gpu_type, DeviceId{devices.size()}, gpus, capacity});
   devices.insert(devices.end(), gpus, Device{id, gpu_type});
+  if (gpus_by_type_.size() <= gpu_type.index()) gpus_by_type_.resize(gpu_type.index() + 1);
+  gpus_by_type_[gpu_type.index()] += gpus;
   return id;
 }
 
@@ -243,8 +245,8 @@ GpuTypeId Cluster::find_gpu_type(std::string_view type_name) const {
 
 std::int64_t Cluster::gpus_of(GpuTypeMask mask) const {
   std::int64_t sum = 0;
-  for (const Server& server : servers) {
-    if ((mask >> server.gpu_type.value & 1U) != 0) sum += server.gpus;
+  for (std::size_t type = 0; type < gpus_by_type_.size(); ++type) {
+    if ((mask >> type & 1U) != 0) sum += gpus_by_type_[type];
   }
   return sum;
 }

@@ -56,8 +56,12 @@ struct Cluster {
   ServerId add_server(std::string server_name, GpuTypeId gpu_type, std::uint32_t gpus,
                       ResourceVector capacity = {});
   [[nodiscard]] GpuTypeId find_gpu_type(std::string_view type_name) const;  // invalid if absent
+  // Devices of these types, up or down.
   [[nodiscard]] std::int64_t gpus_of(GpuTypeMask mask) const;
   [[nodiscard]] std::size_t gpus() const { return devices.size(); }
+
+ private:
+  std::vector<std::int64_t> gpus_by_type_;  // grows with add_server
 };
 
 // A built-in cluster (cluster_names) or "NxG": N servers of G GPUs. Nothing if it is neither.
