@@ -6,6 +6,8 @@ std::vector<Command> all_commands() {
   std::vector<Command> commands;
   commands.push_back(simulate_command_info());
   commands.push_back(compare_command_info());
+  commands.push_back(trace_convert_command_info());
+  commands.push_back(trace_stats_command_info());
   return commands;
 }
 

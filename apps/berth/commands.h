@@ -11,5 +11,7 @@ namespace berth::cli {
 
 [[nodiscard]] Command simulate_command_info();
 [[nodiscard]] Command compare_command_info();
+[[nodiscard]] Command trace_convert_command_info();
+[[nodiscard]] Command trace_stats_command_info();
 
 }  // namespace berth::cli

@@ -9,41 +9,10 @@
 #include "engine/predictors.h"
 #include "trace/cluster_file.h"
 #include "trace/reader.h"
+#include "trace_options.h"
 
 namespace berth::cli {
 namespace {
-
-// "90", "90s", "15m", "12h", "7d".
-Result<TimeUs> duration_option(const Args& args, std::string_view name) {
-  const std::string text = args.text(name);
-  std::string_view number = text;
-  std::int64_t unit = 1;
-  if (!number.empty()) {
-    switch (number.back()) {
-      case 's':
-        unit = 1;
-        break;
-      case 'm':
-        unit = 60;
-        break;
-      case 'h':
-        unit = 3600;
-        break;
-      case 'd':
-        unit = 86400;
-        break;
-      default:
-        unit = 0;
-    }
-    if (unit != 0) number.remove_suffix(1);
-  }
-  const auto us = parse_seconds_us(number);
-  if (us && *us >= 0 && *us < kNever / (86400 * 4)) return *us * std::max<std::int64_t>(unit, 1);
-  Error error = usage_error("not a time", std::string(name));
-  error.found = "'" + text + "'";
-  error.expected = "seconds from the first arrival, or a number with s, m, h or d";
-  return fail(std::move(error));
-}
 
 // An option of the contract whose other values come with later parts of Berth.
 Status only(const Args& args, std::string_view name, std::string_view value,
@@ -72,37 +41,11 @@ Result<std::vector<PolicyOption>> policy_options(const Args& args) {
   return options;
 }
 
-Result<trace::ReadOptions> read_options(const Args& args) {
-  trace::ReadOptions options;
-  const auto formats = trace::trace_formats();
-  std::vector<std::string_view> names(formats.begin(), formats.end());
-  names.emplace_back("auto");
-  BERTH_TRY(options.format, args.choice("--format", names));
-  if (args.has("--limit")) {
-    BERTH_TRY(const std::int64_t limit, args.integer("--limit", 1, INT64_MAX));
-    options.limit = static_cast<std::uint64_t>(limit);
-  }
-  if (args.has("--from")) {
-    BERTH_TRY(options.from_us, duration_option(args, "--from"));
-  }
-  if (args.has("--to")) {
-    BERTH_TRY(options.to_us, duration_option(args, "--to"));
-    if (options.from_us && *options.to_us <= *options.from_us) {
-      return fail(usage_error("must be later than --from", "--to"));
-    }
-  }
-  return options;
-}
-
 }  // namespace
 
 std::vector<Option> run_options() {
-  return {
-      {.name = "--trace",
-       .metavar = "F",
-       .help = "the trace (plain, .gz, .xz or .zst)",
-       .required = true},
-      {.name = "--format", .metavar = "X", .help = "its format", .default_value = "auto"},
+  std::vector<Option> options = trace_options();
+  const std::vector<Option> more = {
       {.name = "--cluster",
        .metavar = "C",
        .help = "philly, mlfs-real, mlfs-large, NxG (N servers of G GPUs), or a file",
@@ -127,15 +70,14 @@ std::vector<Option> run_options() {
        .metavar = "K=V",
        .help = "an option of the policy (repeatable)",
        .kind = OptionKind::kRepeated},
-      {.name = "--limit", .metavar = "N", .help = "the first N jobs only"},
       {.name = "--load", .metavar = "X", .help = "divide arrival times by X"},
-      {.name = "--from", .metavar = "T", .help = "arrivals from T on (seconds, or 12h, 7d)"},
-      {.name = "--to", .metavar = "T", .help = "arrivals before T"},
       {.name = "--seed", .metavar = "S", .help = "of every random draw", .default_value = "1"},
       {.name = "--check",
        .help = "verify every invariant after every round",
        .kind = OptionKind::kFlag},
   };
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
 }
 
 Result<RunSetup> read_run_setup(const Args& args) {
@@ -155,7 +97,7 @@ Result<RunSetup> read_run_setup(const Args& args) {
   if (args.has("--load")) {
     BERTH_TRY(load, args.number("--load", 1e-6, 1e6));
   }
-  BERTH_TRY(const trace::ReadOptions options, read_options(args));
+  BERTH_TRY(const trace::ReadOptions options, trace_read_options(args));
   BERTH_TRY(setup.cluster, trace::load_cluster(args.text("--cluster")));
   BERTH_TRY(trace::ReadResult read, trace::read_trace(args.text("--trace"), options));
   setup.report = std::move(read.report);

@@ -18,7 +18,8 @@ namespace {
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  FileSource(std::string path, int fd, std::size_t bytes)
+      : path_(std::move(path)), fd_(fd), bytes_(bytes) {}
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
   ~FileSource() override {
@@ -35,9 +36,14 @@ class FileSource final : public ByteSource {
     }
   }
 
+  std::size_t row_hint() const override { return bytes_ / kPlainBytesPerRow; }
+
  private:
+  static constexpr std::size_t kPlainBytesPerRow = 16;
+
   std::string path_;
   int fd_;
+  std::size_t bytes_;
 };
 
 class MemorySource final : public ByteSource {
@@ -97,9 +103,12 @@ Result<std::unique_ptr<ByteSource>> decoded(std::string name, std::unique_ptr<By
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
   const int fd = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail(open_error(path, errno));
-  auto file = std::make_unique<FileSource>(path, fd);
   struct stat info {};
-  if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+  const bool known = ::fstat(fd, &info) == 0;
+  const bool regular = known && S_ISREG(info.st_mode);
+  auto file =
+      std::make_unique<FileSource>(path, fd, regular ? static_cast<std::size_t>(info.st_size) : 0);
+  if (known && S_ISDIR(info.st_mode)) {
     return fail(bad_input(path, 0, {}, "cannot be read", "a folder", "a file"));
   }
   return decoded(path, std::move(file));

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/huge_pages.h"
 #include "base/random.h"
 #include "base/result.h"
 
@@ -25,6 +26,14 @@ std::uint32_t hash_of(std::string_view id) {
 }
 
 }  // namespace
+
+Collector::Collector(Trace& trace, RejectReport& report, std::size_t row_hint)
+    : trace_(&trace), report_(&report) {
+  constexpr std::size_t kMostReserved = std::size_t{1} << 21U;  // address space, not memory
+  row_hint = std::min(row_hint, kMostReserved);
+  trace.jobs.reserve(row_hint);
+  use_huge_pages(trace.jobs);
+}
 
 Collector::Slot& Collector::slot_of(std::string_view id, std::uint32_t hash) {
   const std::size_t mask = slots_.size() - 1;
@@ -47,7 +56,7 @@ void Collector::grow() {
   }
 }
 
-bool Collector::add(TraceJob job, std::string_view id, std::uint64_t line) {
+bool Collector::add(const TraceJob& job, std::string_view id, std::uint64_t line) {
   if ((trace_->jobs.size() + 1) * 2 > slots_.size()) grow();
   const std::uint32_t hash = hash_of(id);
   Slot& slot = slot_of(id, hash);
@@ -61,8 +70,8 @@ bool Collector::add(TraceJob job, std::string_view id, std::uint64_t line) {
          .expected = fmt::format("an id once (first on line {})", lines_[slot.job_plus_1 - 1])});
     return false;
   }
-  job.id = trace_->strings.keep(id);
   trace_->jobs.push_back(job);
+  trace_->jobs.back().id = trace_->strings.keep(id);
   lines_.push_back(static_cast<std::uint32_t>(
       std::min<std::uint64_t>(line, std::numeric_limits<std::uint32_t>::max())));
   slot = {static_cast<std::uint32_t>(trace_->jobs.size()), hash};

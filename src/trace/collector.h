@@ -13,11 +13,12 @@ namespace berth::trace {
 
 class Collector {
  public:
-  Collector(Trace& trace, RejectReport& report) : trace_(&trace), report_(&report) {}
+  // `row_hint`: Input::row_hint(). Growing by copies would touch three times the memory.
+  Collector(Trace& trace, RejectReport& report, std::size_t row_hint = 0);
 
   // `job` with this id, from this line; job.arrival_us is as the input writes it. False: rejected
   // as a duplicate, with both lines.
-  bool add(TraceJob job, std::string_view id, std::uint64_t line);
+  bool add(const TraceJob& job, std::string_view id, std::uint64_t line);
 
   // The job that has this id, or nullptr; to be changed only until the next add().
   [[nodiscard]] TraceJob* find(std::string_view id);

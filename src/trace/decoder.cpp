@@ -31,6 +31,8 @@ class Decoder : public ByteSource {
     }
     return got;
   }
+  // A row of a trace takes four bytes or so when compressed.
+  std::size_t row_hint() const final { return input_.row_hint() * 4; }
 
  protected:
   // As ByteSource::read.
@@ -65,6 +67,7 @@ class Plain final : public ByteSource {
     input_.consume(n);
     return n;
   }
+  std::size_t row_hint() const override { return input_.row_hint(); }
 
  private:
   CompressedInput input_;

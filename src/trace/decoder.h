@@ -22,6 +22,7 @@ class CompressedInput {
 
   [[nodiscard]] std::uint64_t consumed() const { return total_ - (end_ - begin_); }
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::size_t row_hint() const { return raw_->row_hint(); }
 
  private:
   std::string name_;

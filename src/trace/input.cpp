@@ -20,7 +20,10 @@ Input::Input(std::string name, std::unique_ptr<ByteSource> source)
 
 Result<Input> Input::open(const std::string& path) {
   BERTH_TRY(auto source, open_source(path));
-  return start(path == "-" ? "standard input" : path, std::move(source));
+  const std::size_t row_hint = source->row_hint();
+  BERTH_TRY(Input input, start(path == "-" ? "standard input" : path, std::move(source)));
+  input.row_hint_ = row_hint;
+  return input;
 }
 
 Result<Input> Input::from_memory(std::string name, std::string_view bytes) {
@@ -39,6 +42,10 @@ Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> source)
   }
   if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
     return fail(input.error(1, {}, "the encoding is wrong", "UTF-16", "UTF-8"));
+  }
+  constexpr std::size_t kTarMark = 257;
+  if (head.size() > kTarMark && head.substr(kTarMark).starts_with("ustar")) {
+    return fail(input.error(0, {}, "not a text file", "a tar archive", "one of the files in it"));
   }
   if (head.starts_with("\xef\xbb\xbf")) input.consume(3);
   if (head.find('\n') == std::string_view::npos && head.find('\r') != std::string_view::npos) {

@@ -66,6 +66,15 @@ bool is_folder(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+// Rows that all have another number of fields than the format: it is another format.
+Status right_shape(const std::string& path, const RejectReport& report) {
+  const auto& reasons = report.rejected_by_reason();
+  if (reasons.size() != 1 || reasons.begin()->first != kWrongFieldCount) return {};
+  const RowNote& first = report.rejected_notes().front();
+  return fail(bad_input(path, first.line, "columns", "no row has the right number of fields",
+                        first.found, first.expected));
+}
+
 Result<ReadResult> read_from(const std::string& path, Input* input, const std::string& format) {
   ReadResult result;
   const Reader* reader = nullptr;
@@ -78,6 +87,10 @@ Result<ReadResult> read_from(const std::string& path, Input* input, const std::s
   }
   result.trace.format = reader->name;
   result.trace.source = path;
+  if (input == nullptr && !reader->reads_folders) {
+    return fail(bad_input(path, 0, {}, "cannot be read as one trace", "a folder",
+                          fmt::format("a {} file", reader->name)));
+  }
   ReadContext context{path, input, result.trace, result.report};
   const Status status = reader->read(context);
   // A damaged stream looks like an early end to the reader: the stream's own word comes first.
@@ -89,6 +102,7 @@ Result<ReadResult> read_from(const std::string& path, Input* input, const std::s
                           fmt::format("there is no job in this {} trace", reader->name), "no rows",
                           "at least one"));
   }
+  if (result.trace.jobs.empty()) BERTH_CHECK_OK(right_shape(path, report));
   sort_and_normalise(result.trace);
   return result;
 }

@@ -13,8 +13,8 @@
 //      counted, field, found, expected; used all the same: warn; not a job by design: count.
 //      Unknown stays unknown. Jobs go through Collector::add, which refuses an id twice.
 //   4. A folder or a file with companions (tables in several files): ReadContext::path. `input` is
-//      null for a folder; further files are opened with Input::open, whose status() the reader then
-//      checks itself.
+//      null for a folder, which comes only to a reader that says reads_folders; further files are
+//      opened with Input::open, whose status() the reader then checks itself.
 //   5. docs/trace-formats.md, cases in tests/cases, a fuzz target tests/fuzz/trace_NAME.cpp.
 #pragma once
 
@@ -49,6 +49,7 @@ struct Reader {
   int (*detect)(const Probe& probe) = nullptr;
   // Fills trace.jobs in the order of the input. Errors: damaged beyond single rows.
   Status (*read)(ReadContext& context) = nullptr;
+  bool reads_folders = false;
 };
 
 inline constexpr int kLeastScore = 40;

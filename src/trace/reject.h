@@ -12,6 +12,10 @@
 
 namespace berth::trace {
 
+// The reason that readers of every format give to a row of another shape; a file that has no other
+// rows is not of the format.
+inline constexpr std::string_view kWrongFieldCount = "wrong number of fields";
+
 struct RowNote {
   std::uint64_t line = 0;  // 1 = first line of the (uncompressed) file; 0: not by line
   std::string file;        // only where an input has several files

@@ -146,7 +146,7 @@ bool Table::next() {
     // One more separator at the end is harmless: it holds nothing.
     if (fields_.size() == header_.size() + 1 && fields_.back().empty()) fields_.pop_back();
     if (fields_.size() != header_.size()) {
-      reject_shape("wrong number of fields", fmt::format("{}", fields_.size()),
+      reject_shape(kWrongFieldCount, fmt::format("{}", fields_.size()),
                    fmt::format("{}", header_.size()));
       continue;
     }

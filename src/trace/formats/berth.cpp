@@ -55,7 +55,9 @@ std::string_view unescape(std::string_view text, std::string& scratch) {
 class BerthReader {
  public:
   BerthReader(ReadContext& context, Table& table)
-      : trace_(&context.trace), table_(&table), jobs_(context.trace, context.report) {}
+      : trace_(&context.trace),
+        table_(&table),
+        jobs_(context.trace, context.report, context.input->row_hint()) {}
 
   void row() {
     TraceJob job;

@@ -5,7 +5,12 @@
 
 namespace berth::trace {
 
+extern const Reader kAcmeReader;
 extern const Reader kBerthReader;
+extern const Reader kGavelReader;
+extern const Reader kHeliosReader;
 extern const Reader kPhillyCsvReader;
+extern const Reader kPhillyJsonReader;
+extern const Reader kSwfReader;
 
 }  // namespace berth::trace
