@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# The command line's manners: one clear error line and the right exit code for every wrong use,
+# examples that work, outputs that are whole or not there.
+set -uo pipefail
+berth=$(realpath "${BERTH:?the binary to test}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+checks=0 failures=0
+
+complain() {
+  failures=$((failures + 1))
+  echo "FAILED: $*"
+  sed 's/^/  stderr: /' err
+}
+
+# Runs berth with output in files out and err; its exit code in $code.
+call() {
+  checks=$((checks + 1))
+  "$berth" "$@" > out 2> err < /dev/null
+  code=$?
+}
+
+# refused CODE WORDS ARGS...: that exit code, nothing on stdout, one line on stderr with the words.
+refused() {
+  local want=$1 words=$2
+  shift 2
+  call "$@"
+  [[ $code == "$want" ]] || complain "berth $*: exit $code, expected $want"
+  [[ ! -s out ]] || complain "berth $*: writes on standard output"
+  [[ $(wc -l < err) == 1 ]] || complain "berth $*: $(wc -l < err) lines on standard error"
+  grep -qF -- "$words" err || complain "berth $*: the error does not say: $words"
+}
+
+works() {
+  call "$@"
+  [[ $code == 0 ]] || complain "berth $*: exit $code"
+}
+
+# Jobs of 1, 2 and 4 GPUs, more than 2x2 can run at once.
+{
+  echo "arrival_s,gpus,duration_s"
+  for i in $(seq 200); do echo "$((i * 10)),$((1 << i % 3)),$((100 + i * 37 % 400))"; done
+} > trace.csv
+run=(simulate --trace trace.csv --cluster 2x2 --policy fifo)
+
+# --- what is there ---------------------------------------------------------------------------------
+works
+grep -q '^Usage: ' out || complain "berth alone does not show its use"
+works --version
+[[ $(cat out) =~ ^berth\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || complain "--version prints '$(cat out)'"
+works "${run[@]}"
+works "${run[@]}" --json -
+python3 -c 'import json; json.load(open("out"))' || complain "--json - is not JSON alone"
+
+# --- wrong names: the nearest right one, exit 2 -----------------------------------------------------
+refused 2 "'simulate'" simulat
+refused 2 "'simulate'" simlate --trace trace.csv
+refused 2 "frobnicate" frobnicate
+refused 2 "'--version'" --versoin
+refused 2 "'--trace'" simulate --trcae trace.csv --cluster 2x2 --policy fifo
+refused 2 "'fifo'" simulate --trace trace.csv --cluster 2x2 --policy fifp
+refused 2 "'fifo-backfill'" simulate --trace trace.csv --cluster 2x2 --policy fifo-backfil
+refused 2 "philly" simulate --trace trace.csv --cluster phily --policy fifo
+refused 2 "trace.csv" simulate --trace trce.csv --cluster 2x2 --policy fifo
+refused 2 "berth" simulate --trace trace.csv --format bert --cluster 2x2 --policy fifo
+refused 2 "oracle" "${run[@]}" --predict orcale
+refused 2 "exclusive" "${run[@]}" --sharing exclusiv
+
+# --- wrong values ------------------------------------------------------------------------------------
+refused 2 "--policy" simulate --trace trace.csv --cluster 2x2
+refused 2 "--trace" simulate --cluster 2x2 --policy fifo
+refused 2 "--limit" "${run[@]}" --limit 0
+refused 2 "--limit" "${run[@]}" --limit 1e3
+refused 2 "--limit" "${run[@]}" --limit 99999999999999999999
+refused 2 "--seed" "${run[@]}" --seed -1
+refused 2 "--load" "${run[@]}" --load 0
+refused 2 "--load" "${run[@]}" --load nan
+refused 2 "--set" "${run[@]}" --set novalue
+refused 2 "nosuch" "${run[@]}" --set nosuch=1
+refused 2 "--cluster" simulate --trace trace.csv --cluster 0x8 --policy fifo
+refused 2 "extra" "${run[@]}" extra
+refused 2 "--seed" "${run[@]}" --seed 1 --seed 2
+: > empty.csv
+refused 2 "empty.csv" simulate --trace empty.csv --cluster 2x2 --policy fifo
+echo "gpus,duration_s" > no_rows.csv
+refused 2 "no_rows.csv" simulate --trace no_rows.csv --cluster 2x2 --policy fifo
+head -c 3000 /dev/zero > zeros.csv
+refused 2 "zeros.csv" simulate --trace zeros.csv --cluster 2x2 --policy fifo
+printf 'a\x1b[31mb\nline two' > $'odd\x1b[31mname.csv'
+refused 2 'odd\x1b' simulate --trace $'odd\x1b[31mname.csv' --cluster 2x2 --policy fifo
+
+# --- outputs: whole, or an error and nothing -----------------------------------------------------------
+mkdir folder
+refused 1 "folder" "${run[@]}" --events folder
+refused 1 "absent" "${run[@]}" --per-job absent/x.csv
+ln -s /dev/full full # a link, so that a program that renames over its output harms nothing
+for option in --events --per-job --json; do
+  refused 1 "full" "${run[@]}" "$option" full
+done
+[[ -c /dev/full ]] || complain "/dev/full was replaced"
+echo "kept" > before.csv
+refused 2 "fifo" simulate --trace trace.csv --cluster 2x2 --policy fifp --events before.csv
+[[ $(cat before.csv) == kept ]] || complain "a refused run touched its output"
+works "${run[@]}" --events before.csv --per-job jobs.csv
+[[ $(head -1 before.csv) == time_us,* ]] || complain "--events did not replace its file"
+[[ $(wc -l < jobs.csv) == 201 ]] || complain "--per-job has $(wc -l < jobs.csv) lines"
+[[ -z $(find . -name '*tmp*') ]] || complain "left behind: $(find . -name '*tmp*')"
+
+# Standard output that is full or closed: said, exit 1.
+for arguments in "--version" "--help" "simulate --help" "${run[*]}" "${run[*]} --json -"; do
+  for target in /dev/full closed; do
+    checks=$((checks + 1))
+    # shellcheck disable=SC2086  # words on purpose
+    if [[ $target == closed ]]; then
+      "$berth" $arguments >&- 2> err < /dev/null
+    else
+      "$berth" $arguments > /dev/full 2> err < /dev/null
+    fi
+    code=$?
+    [[ $code == 1 && $(wc -l < err) == 1 ]] ||
+      complain "berth $arguments, standard output $target: exit $code, $(wc -l < err) error lines"
+  done
+done
+# A reader that goes away ends the run without a word, as for any program in a pipe.
+checks=$((checks + 1))
+"$berth" simulate --help 2> err < /dev/null | true
+code=${PIPESTATUS[0]}
+[[ $code == 0 || $code == 141 || $code == 1 ]] || complain "a closed pipe: exit $code"
+
+# --- help: every command has an example, and the example works -------------------------------------------
+subcommands() { sed -n '/^Subcommands:/,$p' out | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'; }
+works --help
+mapfile -t top < <(subcommands)
+[[ ${#top[@]} -gt 0 ]] || complain "berth --help names no command"
+paths=()
+for name in "${top[@]}"; do
+  works "$name" --help
+  mapfile -t below < <(subcommands)
+  if [[ ${#below[@]} == 0 ]]; then paths+=("$name"); fi
+  for leaf in "${below[@]}"; do paths+=("$name $leaf"); done
+done
+for path in "${paths[@]}"; do
+  # shellcheck disable=SC2086  # "trace stats" is two words
+  works $path --help
+  example=$(sed -n '/^Example:/{n;s/^  //;p}' out)
+  [[ $example == berth\ * ]] || { complain "berth $path --help has no example"; continue; }
+  # Examples speak of files that a reader has: trace.csv is here; others only their command has.
+  for file in $(grep -oE '[a-zA-Z0-9_./-]+\.(csv|yaml|json|log)' <<< "$example"); do
+    if [[ $file != trace.csv && ! -e $file && $example != *"-o $file"* && $example != *"--out $file"* ]]; then
+      echo "not run (needs $file): $example"
+      continue 2
+    fi
+  done
+  checks=$((checks + 1))
+  PATH="$(dirname "$berth"):$PATH" bash -c "$example" > out 2> err < /dev/null ||
+    complain "the example of berth $path: $example"
+done
+
+echo "$checks checks, $failures failures"
+[[ $failures == 0 ]]
