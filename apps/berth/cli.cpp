@@ -8,6 +8,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <system_error>
 
 #include "base/number.h"
 #include "base/text.h"
@@ -232,11 +233,20 @@ int dispatch(int argc, char** argv, std::span<const Command> commands) {
   return argc > 1 ? kWrongUse : kDone;
 }
 
+// What was printed must have arrived: a full disk is an error, not a short answer.
+int checked_output(int code) {
+  if (code != kDone || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return code;
+  return report_error(io_error("standard output", "could not be written"));
+}
+
 }  // namespace
 
 int run_main(int argc, char** argv, std::span<const Command> commands) {
   try {
-    return dispatch(argc, argv, commands);
+    return checked_output(dispatch(argc, argv, commands));
+  } catch (const std::system_error& error) {
+    // fmt throws this when a write fails.
+    fmt::print(stderr, "berth: could not write: {}\n", error.code().message());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "berth: out of memory\n");
   } catch (const std::exception& error) {
