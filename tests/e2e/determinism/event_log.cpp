@@ -22,14 +22,21 @@ constexpr std::uint64_t kSeed = 7;
 Status print_log(const PolicyInfo& info, std::string_view predictor, Sharing sharing) {
   BERTH_TRY(trace::Trace trace,
             trace::generate_philly_like({.jobs = 1500, .load = 1.2, .gpus = 64}, Rng(kSeed)));
-  BERTH_TRY(const Cluster cluster, named_cluster("8x8"));
+  Cluster cluster;
+  cluster.gpu_types.push_back({});
+  for (const std::uint32_t gpus : {8, 8, 8, 8, 8, 8, 4, 4, 4, 2, 2}) {
+    cluster.add_server("", GpuTypeId{0U}, gpus);
+  }
   trace::RejectReport report;
   BERTH_TRY(const Workload workload, as_traced(std::move(trace), cluster, sharing, report));
   BERTH_TRY(const auto predictors, make_predictors(predictor, workload, kSeed));
   BERTH_TRY(const auto policy, info.make({}));
   TextEventLog log;
+  SimulationOptions options;
+  options.seed = kSeed;
+  options.log = &log;
   BERTH_TRY(const SimulationResult result,
-            simulate(cluster, workload, *policy, *predictors, {.seed = kSeed, .log = &log}));
+            simulate(cluster, workload, *policy, *predictors, options));
   fmt::print("# {}, {}, hash {}\n{}", info.name, predictor, result.event_hash, log.text());
   return {};
 }
