@@ -93,6 +93,7 @@ void bind(Bound& bound) {
     const std::string name(option.name);
     std::string help(option.help);
     if (!option.default_value.empty()) help += fmt::format(" [{}]", option.default_value);
+    if (option.required) help += " (required)";
     CLI::Option* added = nullptr;
     if (option.kind == OptionKind::kFlag) {
       bound.values.emplace_back();
@@ -107,9 +108,9 @@ void bind(Bound& bound) {
       } else {
         added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       }
+      added->allow_extra_args(false);  // one value after each name: what follows is an argument
       added->type_name(std::string(option.metavar));
     }
-    added->required(option.required);
   }
 }
 
@@ -202,7 +203,15 @@ int dispatch(int argc, char** argv, std::span<const Command> commands) {
     if (!bound.app->parsed()) continue;
     const auto extras = bound.app->remaining();
     if (!extras.empty()) return wrong_use(explain_extra(bound, extras.front()));
-    return bound.command->run(collect(bound));
+    const Args args = collect(bound);
+    // Not left to the parser: an unknown option, which may be a misspelt one, comes first.
+    for (const Option& option : bound.command->options) {
+      if (option.required && !args.has(option.name)) {
+        return wrong_use(
+            fmt::format("{} is required; see 'berth {} --help'", option.name, bound.command->path));
+      }
+    }
+    return bound.command->run(args);
   }
   std::vector<std::string_view> names;
   const auto extras = app.remaining(true);

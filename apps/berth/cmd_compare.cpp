@@ -83,7 +83,8 @@ Result<std::vector<Metrics>> run_all(const RunSetup& setup, const std::vector<Ru
 
 Result<std::vector<std::string>> policy_names(const Args& args) {
   std::vector<std::string> names;
-  for (const auto name : split(args.text("--policies"), ',')) {
+  const std::string list = args.text("--policies");  // outlives the views into it
+  for (const auto name : split(list, ',')) {
     BERTH_TRY(const PolicyInfo* const info, find_policy(trim(name)));
     if (std::find(names.begin(), names.end(), info->name) != names.end()) {
       return fail(usage_error(fmt::format("policy '{}' is named twice", info->name), "--policies"));
