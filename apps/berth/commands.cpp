@@ -8,6 +8,7 @@ std::vector<Command> all_commands() {
   commands.push_back(compare_command_info());
   commands.push_back(trace_convert_command_info());
   commands.push_back(trace_stats_command_info());
+  commands.push_back(trace_generate_command_info());
   return commands;
 }
 

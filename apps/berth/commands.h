@@ -13,5 +13,6 @@ namespace berth::cli {
 [[nodiscard]] Command compare_command_info();
 [[nodiscard]] Command trace_convert_command_info();
 [[nodiscard]] Command trace_stats_command_info();
+[[nodiscard]] Command trace_generate_command_info();
 
 }  // namespace berth::cli
