@@ -9,8 +9,8 @@ namespace berth::trace {
 std::span<const Reader* const> readers() {
   // In equal doubt the earlier one is taken.
   static constexpr std::array kReaders{
-      &kBerthReader, &kPhillyCsvReader, &kPhillyJsonReader, &kHeliosReader,
-      &kAcmeReader,  &kGavelReader,     &kSwfReader,
+      &kBerthReader, &kPhillyCsvReader, &kPhillyJsonReader, &kHeliosReader, &kAcmeReader,
+      &kGavelReader, &kSwfReader,       &kOpenbReader,      &kPaiReader,    &kSacctReader,
   };
   return kReaders;
 }

@@ -112,6 +112,11 @@ const Fault* add_gpus(std::string_view type, std::int64_t count, SlurmResources&
   return nullptr;
 }
 
+void add_shards(bool typed, std::int64_t count, SlurmResources& out) {
+  MaybeInt& sum = typed ? out.typed_shards : out.untyped_shards;
+  sum = sum.value_or(0) + count;
+}
+
 const Fault* read_tres(std::string_view key, std::string_view value, SlurmResources& out) {
   if (key == "mem") return parse_slurm_memory(value, out.memory_mib);
   if (all_digits(key)) return parse_int(key).value_or(0) > 1000 ? &kNumberedTres : nullptr;
@@ -123,11 +128,7 @@ const Fault* read_tres(std::string_view key, std::string_view value, SlurmResour
   if (key == "cpu") out.cpus = *count;
   if (key == "node") out.nodes = *count;
   if (gpu) return add_gpus(key.size() > 8 ? key.substr(9) : std::string_view{}, *count, out);
-  if (shard) {
-    // "gres/shard" is the sum over "gres/shard:<type>".
-    const std::int64_t before = out.shards.value_or(0);
-    out.shards = key.size() > 10 ? before + *count : std::max(before, *count);
-  }
+  if (shard) add_shards(key.size() > 10, *count, out);
   return nullptr;
 }
 
@@ -148,7 +149,7 @@ const Fault* read_gres(std::string_view item, SlurmResources& out) {
   }
   if (!count) return &kNoGres;
   if (name == "gpu") return add_gpus(type, *count, out);
-  out.shards = out.shards.value_or(0) + *count;
+  add_shards(!type.empty(), *count, out);
   return nullptr;
 }
 
@@ -235,6 +236,10 @@ std::int64_t SlurmResources::gpus() const {
   return std::max(sum, untyped_gpus.value_or(0));
 }
 
+std::int64_t SlurmResources::shards() const {
+  return std::max(typed_shards.value_or(0), untyped_shards.value_or(0));
+}
+
 bool SlurmResources::only_mig_slices() const {
   return !typed.empty() &&
          std::ranges::all_of(typed, [](const Gpus& g) { return is_mig_profile(g.type); });
@@ -253,7 +258,7 @@ std::string SlurmResources::types() const {
 }
 
 void SlurmResources::clear() {
-  cpus = memory_mib = nodes = shards = untyped_gpus = MaybeInt{};
+  cpus = memory_mib = nodes = untyped_shards = typed_shards = untyped_gpus = MaybeInt{};
   typed.clear();
 }
 

@@ -43,11 +43,13 @@ struct SlurmResources {
   MaybeInt cpus;
   MaybeInt memory_mib;
   MaybeInt nodes;
-  MaybeInt shards;
+  MaybeInt untyped_shards;  // the sum over all types, where it is written
+  MaybeInt typed_shards;    // the sum over those of a type
   MaybeInt untyped_gpus;    // the sum over all types, where it is written
   std::vector<Gpus> typed;  // in the order of the text
 
-  [[nodiscard]] std::int64_t gpus() const;  // 0 where none is named
+  [[nodiscard]] std::int64_t gpus() const;    // 0 where none is named
+  [[nodiscard]] std::int64_t shards() const;  // likewise
   // All of its GPUs are MIG slices: "1g.5gb", "a100_3g.40gb".
   [[nodiscard]] bool only_mig_slices() const;
   // "a100", "a100|v100"; "" where no type is named.

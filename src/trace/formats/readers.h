@@ -9,8 +9,11 @@ extern const Reader kAcmeReader;
 extern const Reader kBerthReader;
 extern const Reader kGavelReader;
 extern const Reader kHeliosReader;
+extern const Reader kOpenbReader;
+extern const Reader kPaiReader;
 extern const Reader kPhillyCsvReader;
 extern const Reader kPhillyJsonReader;
+extern const Reader kSacctReader;
 extern const Reader kSwfReader;
 
 }  // namespace berth::trace
