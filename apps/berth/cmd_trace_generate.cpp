@@ -2,19 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
 #include "base/text.h"
 #include "commands.h"
+#include "console.h"
 #include "trace/generate.h"
 #include "trace/writer.h"
 
 namespace berth::cli {
 namespace {
-
-Status write_text(const std::string& path, std::string_view text) {
-  BERTH_TRY(auto sink, trace::open_sink(path));
-  BERTH_CHECK_OK(sink->write(text));
-  return sink->finish();
-}
 
 Status write_json(const std::string& path, const trace::Trace& trace, std::int64_t seed,
                   const trace::GenerateOptions& options) {
@@ -29,7 +25,9 @@ Status write_json(const std::string& path, const trace::Trace& trace, std::int64
                                       {"gpus", options.gpus},
                                       {"span_s", seconds(trace.jobs.back().arrival_us)},
                                       {"gpu_hours", gpu_hours}};
-  return write_text(path, out.dump(2) + "\n");
+  BERTH_TRY(AtomicFile file, AtomicFile::create(path));
+  BERTH_CHECK_OK(file.write(out.dump(2) + "\n"));
+  return file.commit();
 }
 
 Result<std::string> generate(const Args& args) {
@@ -53,8 +51,9 @@ Result<std::string> generate(const Args& args) {
 int run(const Args& args) {
   const auto message = generate(args);
   if (!message) return report_error(message.error());
-  if (args.text("--out") != "-" && args.text("--json") != "-") fmt::print("{}", *message);
-  return kDone;
+  const bool stdout_is_taken = args.text("--out") == "-" || args.text("--json") == "-";
+  const auto printed = stdout_is_taken ? Status{} : print_out(*message);
+  return printed ? kDone : report_error(printed.error());
 }
 
 }  // namespace
