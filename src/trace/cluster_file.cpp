@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "trace/input.h"
+#include "trace/node_lists.h"
 
 namespace berth::trace {
 namespace {
@@ -17,7 +18,7 @@ Result<std::string> read_whole(const std::string& path) {
   if (!input.status()) return fail(input.status().error());
   if (input.window().size() > kMaxClusterBytes) {
     return fail(bad_input(path, 0, "", "too large for a cluster's description", "more than 64 MiB",
-                          "a YAML file"));
+                          "a YAML file, or a list of nodes"));
   }
   return std::string(input.window());
 }
@@ -41,6 +42,7 @@ Result<Cluster> load_cluster(const std::string& spec) {
     }
     return fail(std::move(error));
   }
+  if (auto nodes = parse_node_list(*text, spec)) return *std::move(nodes);
   return parse_cluster_yaml(*text, spec);
 }
 
