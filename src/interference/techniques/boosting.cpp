@@ -46,9 +46,7 @@ class GradientBoosting final : public Regressor {
   }
 
   double predict(std::span<const double> row) const override {
-    double sum = start_;
-    for (const auto& tree : trees_) sum += rate_ * tree.predict(row);
-    return finite_or(sum, start_);
+    return finite_or(start_ + rate_ * sum_of_predictions(trees_, row), start_);
   }
 
   std::size_t feature_count() const override { return static_cast<std::size_t>(features_); }

@@ -14,6 +14,10 @@ bool acceptable(double value) {
   return std::abs(value) <= kMaxMagnitude;  // false for nan
 }
 
+bool readable(double value) {
+  return std::abs(value) <= kMaxModelNumber;
+}
+
 std::string range(std::int64_t low, std::int64_t high) {
   return fmt::format("an integer from {} to {}", low, high);
 }
@@ -79,7 +83,7 @@ Result<const nlohmann::json*> FieldReader::member(const char* field) const {
 
 Result<double> FieldReader::number(const char* field) const {
   BERTH_TRY(const auto* value, member(field));
-  if (value->is_number() && std::isfinite(value->get<double>())) return value->get<double>();
+  if (value->is_number() && readable(value->get<double>())) return value->get<double>();
   return fail(damaged_model(field, shown(*value), "a finite number"));
 }
 
@@ -105,7 +109,7 @@ Result<std::vector<double>> FieldReader::numbers(const char* field, std::int64_t
   std::vector<double> out;
   out.reserve(values->size());
   for (const auto& value : *values) {
-    if (!value.is_number() || !std::isfinite(value.get<double>())) {
+    if (!value.is_number() || !readable(value.get<double>())) {
       return fail(damaged_model(field, shown(value), "finite numbers"));
     }
     out.push_back(value.get<double>());

@@ -9,6 +9,9 @@
 
 namespace berth::interference {
 
+// The largest number in a model: products of two of them with a feature stay finite, or are caught.
+inline constexpr double kMaxModelNumber = 1e200;
+
 // Shapes that fit, at least one row and one feature, finite values up to kMaxMagnitude.
 [[nodiscard]] Status check_training_data(const Matrix& x, const Vector& y);
 

@@ -41,9 +41,8 @@ class Forest final : public Regressor {
   }
 
   double predict(std::span<const double> row) const override {
-    double sum = 0.0;
-    for (const auto& tree : trees_) sum += tree.predict(row);
-    return finite_or(sum / static_cast<double>(trees_.size()), 0.0);
+    const double mean = sum_of_predictions(trees_, row) / static_cast<double>(trees_.size());
+    return finite_or(mean, 0.0);
   }
 
   std::size_t feature_count() const override { return static_cast<std::size_t>(features_); }
@@ -82,7 +81,7 @@ constexpr Settings kBagging = {.trees = 50.0, .max_samples = 1.0};
 
 Params parameters(const Settings& settings) {
   Params params = settings.tree.list();
-  params.insert(params.begin(), {"trees", settings.trees});
+  if (settings.trees > 1.0) params.insert(params.begin(), {"trees", settings.trees});
   if (settings.max_samples > 0.0) params.emplace_back("max_samples", settings.max_samples);
   return params;
 }

@@ -1,6 +1,6 @@
 #include "interference/techniques/linear.h"
 
-#include <Eigen/SVD>
+#include <Eigen/QR>
 #include <algorithm>
 #include <limits>
 
@@ -16,13 +16,14 @@ class Linear final : public Regressor {
     const Eigen::RowVectorXd means = x.colwise().mean();
     mean_target_ = y.mean();
     const Eigen::MatrixXd centred = x.rowwise() - means;
-    // Singular values below the rounding of the largest are zero: a direction that the rows do not
-    // show gets no weight.
-    Eigen::BDCSVD<Eigen::MatrixXd> svd(centred, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    svd.setThreshold(std::numeric_limits<double>::epsilon() *
-                     static_cast<double>(std::max(x.rows(), x.cols())));
-    weights_ = svd.solve((y.array() - mean_target_).matrix());
-    if (!weights_.allFinite()) weights_ = Vector::Zero(x.cols());
+    // Pivots below the rounding of the largest are zero: a direction that the rows do not show gets
+    // no weight.
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
+    solver.setThreshold(std::numeric_limits<double>::epsilon() *
+                        static_cast<double>(std::max(x.rows(), x.cols())));
+    solver.compute(centred);
+    weights_ = solver.solve((y.array() - mean_target_).matrix());
+    if (!(weights_.cwiseAbs().maxCoeff() <= kMaxModelNumber)) weights_.setZero();
     intercept_ = finite_or(mean_target_ - means.dot(weights_), mean_target_);
     return {};
   }

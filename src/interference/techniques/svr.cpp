@@ -40,7 +40,7 @@ double gamma_scale(const Matrix& x) {
   const double mean = x.mean();
   const double variance = (x.array() - mean).square().mean();
   const double gamma = 1.0 / (static_cast<double>(x.cols()) * variance);
-  return variance > 0.0 ? finite_or(gamma, 1.0) : 1.0;
+  return variance > 0.0 && gamma <= 1e150 ? gamma : 1.0;
 }
 
 // The rows as libsvm wants them; the model that it returns points into them.

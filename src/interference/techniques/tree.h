@@ -17,7 +17,8 @@ namespace berth::interference {
 struct TreeNode {
   double value = 0.0;         // an inner node's threshold, or a leaf's prediction
   std::int32_t feature = -1;  // -1: a leaf
-  std::int32_t left = 0;      // rows at or below the threshold; the others go to left + 1
+  // Nodes from here to the child for rows at or below the threshold; the other child is next to it.
+  std::int32_t left = 0;
 };
 
 class Tree {
@@ -26,7 +27,7 @@ class Tree {
     const TreeNode* node = nodes_.data();
     while (node->feature >= 0) {
       const bool right = row[static_cast<std::size_t>(node->feature)] > node->value;
-      node = &nodes_[static_cast<std::size_t>(node->left) + (right ? 1 : 0)];
+      node += node->left + (right ? 1 : 0);
     }
     return node->value;
   }
@@ -39,6 +40,9 @@ class Tree {
   friend class TreeBuilder;
   std::vector<TreeNode> nodes_;
 };
+
+// The sum of tree.predict(row).
+[[nodiscard]] double sum_of_predictions(std::span<const Tree> trees, std::span<const double> row);
 
 [[nodiscard]] nlohmann::json save_trees(std::span<const Tree> trees);
 // At least one, of `field`.
