@@ -1,0 +1,101 @@
+// Random small cases: invariants, the slow twin, and caches that may be dropped at any moment.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/twin.h"
+#include "support/obvious_policies.h"
+#include "support/workloads.h"
+
+namespace berth {
+namespace {
+
+using testing::RandomJobs;
+using testing::Run;
+
+constexpr const char* kPolicies[] = {"fifo", "fifo-backfill", "sjf", "srtf"};
+
+// The seed of case i: printed when it fails, and enough to repeat it.
+std::uint64_t seed_of(int i) { return 9000 + static_cast<std::uint64_t>(i); }
+
+// Runs in the twin; the first line in which the logs differ, or "".
+std::string first_difference(const std::string& fast, const std::string& slow) {
+  if (fast == slow) return "";
+  const auto [a, b] = std::mismatch(fast.begin(), fast.end(), slow.begin(), slow.end());
+  const auto at = static_cast<std::size_t>(a - fast.begin());
+  const std::size_t line = fast.rfind('\n', at == 0 ? 0 : at - 1) + 1;
+  return "fast: " + fast.substr(line, 80) + "\nslow: " + slow.substr(line, 80);
+}
+
+std::string twin_log(const Cluster& cluster, const Workload& workload, Policy& policy,
+                     std::string_view predict) {
+  const auto predictors = make_predictors(predict, workload, 7);
+  TextEventLog log;
+  const Status status = simulate_slowly(cluster, workload, policy, **predictors, 7, log);
+  EXPECT_TRUE(status) << status.error().text();
+  return log.text();
+}
+
+TEST(EngineProperty, FastEngineAndPoliciesEqualTheirSlowTwins) {
+  for (int i = 0; i < 500; ++i) {
+    Rng rng(seed_of(i));
+    const Cluster cluster = testing::random_cluster(rng, false);
+    const Workload workload = testing::random_workload(rng, cluster, {});
+    for (const char* const name : kPolicies) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) << ", policy " << name);
+      const char* const predict = i % 2 == 0 ? "oracle" : "noisy:1";
+      const Run fast = testing::run_policy(cluster, workload, name, predict);
+      const auto obvious = testing::obvious_policy(name);
+      EXPECT_EQ(first_difference(fast.log, twin_log(cluster, workload, *obvious, predict)), "");
+    }
+  }
+}
+
+TEST(EngineProperty, CachesMayBeDroppedAtAnyMoment) {
+  for (int i = 0; i < 200; ++i) {
+    Rng rng(seed_of(i));
+    const Cluster cluster = testing::random_cluster(rng, true);
+    const Workload workload =
+        testing::random_workload(rng, cluster, {.types = true, .shares = i % 2 == 0});
+    for (const char* const name : kPolicies) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) << ", policy " << name);
+      const Run kept = testing::run_policy(cluster, workload, name);
+      const Run dropped = testing::run_policy(cluster, workload, name, "oracle", 3);
+      EXPECT_EQ(first_difference(kept.log, dropped.log), "");
+      EXPECT_EQ(kept.result.reasons, dropped.result.reasons);
+      const auto info = find_policy(name);
+      const auto fresh = (*info)->make({});
+      EXPECT_EQ(first_difference(kept.log, twin_log(cluster, workload, **fresh, "oracle")), "");
+    }
+  }
+}
+
+TEST(EngineProperty, EveryJobEndsOrNeverFits) {
+  for (int i = 0; i < 200; ++i) {
+    Rng rng(seed_of(i) + 5000);
+    const Cluster cluster = testing::random_cluster(rng, true);
+    const Workload workload = testing::random_workload(rng, cluster, {.types = true, .shares = true});
+    for (const char* const name : kPolicies) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) + 5000 << ", policy " << name);
+      const Run run = testing::run_policy(cluster, workload, name, "noisy:1");
+      std::uint64_t never = 0;
+      for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+        const JobState& state = run.result.states[j];
+        if (state.status == JobStatus::kPending) {
+          const ReasonCode why = run.result.reasons[j].code;
+          EXPECT_TRUE(why == ReasonCode::kNeverFits || why == ReasonCode::kNeverGpuType);
+          ++never;
+          continue;
+        }
+        EXPECT_EQ(state.status, JobStatus::kFinished);
+        // Work is conserved: it ran for exactly its alone time.
+        EXPECT_EQ(state.attained_us, workload.truths[j].work_us);
+        EXPECT_GE(state.first_start_us, workload.jobs[j].submit_us);
+      }
+      EXPECT_EQ(never, run.result.never_fit);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth

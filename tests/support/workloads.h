@@ -1,0 +1,49 @@
+// Small clusters and workloads for tests.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "engine/predictors.h"
+#include "engine/simulator.h"
+#include "engine/workload.h"
+
+namespace berth::testing {
+
+struct SimpleJob {
+  double submit_s = 0;
+  double run_s = 0;
+  std::uint32_t gpus = 1;
+  std::uint32_t gpu_milli = 1000;            // of each task
+  GpuTypeMask types = kAnyGpuType;
+};
+
+// Jobs in the order given, which must be by submit time.
+[[nodiscard]] Workload workload_of(const std::vector<SimpleJob>& jobs);
+
+[[nodiscard]] Cluster cluster_of(std::string_view size);   // "4x8"
+
+// 1-6 servers of 1-8 GPUs, of one GPU type or of up to three.
+[[nodiscard]] Cluster random_cluster(Rng& rng, bool types);
+
+struct RandomJobs {
+  std::size_t max_jobs = 60;
+  bool types = false;       // some jobs accept only some GPU types
+  bool shares = false;      // some jobs take a share of a GPU
+  bool too_large = true;    // some never fit
+};
+// Times on a coarse grid, so that many events fall on one instant.
+[[nodiscard]] Workload random_workload(Rng& rng, const Cluster& cluster, const RandomJobs& shape);
+
+struct Run {
+  SimulationResult result;
+  std::string log;
+};
+// Simulates with every invariant checked; a failure of the run fails the test.
+[[nodiscard]] Run run_policy(const Cluster& cluster, const Workload& workload,
+                             std::string_view policy, std::string_view predict = "oracle",
+                             std::uint64_t drop_caches_one_in = 0);
+
+}  // namespace berth::testing
