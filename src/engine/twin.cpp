@@ -9,7 +9,7 @@ namespace {
 
 struct TwinJob {
   JobState state;
-  TimeUs work_left_us = 0;     // at last_start_us if it runs
+  TimeUs work_left_us = 0;  // at last_start_us if it runs
   std::vector<Placement> places;
   Reason reason{.code = ReasonCode::kNotConsidered};
 };
@@ -87,8 +87,8 @@ class Twin {
       const TwinJob& job = jobs_[j];
       states.push_back(job.state);
       reasons.push_back(job.reason);
-      specs[j].first_task = job.places.empty() ? Job::kNoTasks
-                                               : static_cast<std::uint32_t>(placements.size());
+      specs[j].first_task =
+          job.places.empty() ? Job::kNoTasks : static_cast<std::uint32_t>(placements.size());
       placements.insert(placements.end(), job.places.begin(), job.places.end());
       if (job.state.status != JobStatus::kRunning) continue;
       for (const Placement& place : job.places) {

@@ -11,12 +11,14 @@ namespace berth {
 namespace {
 
 using testing::RandomJobs;
-using testing::Run;
+using PolicyRun = testing::Run;
 
 constexpr const char* kPolicies[] = {"fifo", "fifo-backfill", "sjf", "srtf"};
 
 // The seed of case i: printed when it fails, and enough to repeat it.
-std::uint64_t seed_of(int i) { return 9000 + static_cast<std::uint64_t>(i); }
+std::uint64_t seed_of(int i) {
+  return 9000 + static_cast<std::uint64_t>(i);
+}
 
 // Runs in the twin; the first line in which the logs differ, or "".
 std::string first_difference(const std::string& fast, const std::string& slow) {
@@ -44,7 +46,7 @@ TEST(EngineProperty, FastEngineAndPoliciesEqualTheirSlowTwins) {
     for (const char* const name : kPolicies) {
       SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) << ", policy " << name);
       const char* const predict = i % 2 == 0 ? "oracle" : "noisy:1";
-      const Run fast = testing::run_policy(cluster, workload, name, predict);
+      const PolicyRun fast = testing::run_policy(cluster, workload, name, predict);
       const auto obvious = testing::obvious_policy(name);
       EXPECT_EQ(first_difference(fast.log, twin_log(cluster, workload, *obvious, predict)), "");
     }
@@ -59,8 +61,8 @@ TEST(EngineProperty, CachesMayBeDroppedAtAnyMoment) {
         testing::random_workload(rng, cluster, {.types = true, .shares = i % 2 == 0});
     for (const char* const name : kPolicies) {
       SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) << ", policy " << name);
-      const Run kept = testing::run_policy(cluster, workload, name);
-      const Run dropped = testing::run_policy(cluster, workload, name, "oracle", 3);
+      const PolicyRun kept = testing::run_policy(cluster, workload, name);
+      const PolicyRun dropped = testing::run_policy(cluster, workload, name, "oracle", 3);
       EXPECT_EQ(first_difference(kept.log, dropped.log), "");
       EXPECT_EQ(kept.result.reasons, dropped.result.reasons);
       const auto info = find_policy(name);
@@ -74,10 +76,11 @@ TEST(EngineProperty, EveryJobEndsOrNeverFits) {
   for (int i = 0; i < 200; ++i) {
     Rng rng(seed_of(i) + 5000);
     const Cluster cluster = testing::random_cluster(rng, true);
-    const Workload workload = testing::random_workload(rng, cluster, {.types = true, .shares = true});
+    const Workload workload =
+        testing::random_workload(rng, cluster, {.types = true, .shares = true});
     for (const char* const name : kPolicies) {
       SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) + 5000 << ", policy " << name);
-      const Run run = testing::run_policy(cluster, workload, name, "noisy:1");
+      const PolicyRun run = testing::run_policy(cluster, workload, name, "noisy:1");
       std::uint64_t never = 0;
       for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
         const JobState& state = run.result.states[j];

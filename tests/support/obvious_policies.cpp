@@ -26,7 +26,8 @@ class Room {
     while (left > 0) {
       std::size_t chosen = cluster_.servers.size();
       for (std::size_t s = 0; s < cluster_.servers.size(); ++s) {
-        if (free_on(s) >= left && (chosen == cluster_.servers.size() || free_on(s) < free_on(chosen))) {
+        if (free_on(s) >= left &&
+            (chosen == cluster_.servers.size() || free_on(s) < free_on(chosen))) {
           chosen = s;
         }
       }
@@ -121,9 +122,11 @@ class ObviousEasy final : public Obvious {
     for (const JobId id : jobs_that(view, JobStatus::kRunning)) add_end(id);
     const auto queue = jobs_that(view, JobStatus::kPending);
     std::size_t head = 0;
-    for (; head < queue.size() && start(view, room, queue[head], plan); ++head) add_end(queue[head]);
+    for (; head < queue.size() && start(view, room, queue[head], plan); ++head)
+      add_end(queue[head]);
     if (head == queue.size()) return;
-    std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at_us < b.at_us; });
+    std::sort(ends.begin(), ends.end(),
+              [](const End& a, const End& b) { return a.at_us < b.at_us; });
     const std::int64_t need = gpus(view.job(queue[head]));
     std::int64_t free = room.free();
     TimeUs shadow_us = view.now_us;
@@ -181,6 +184,9 @@ class ObviousSrtf final : public Obvious {
         room.give_back(view.placements_of(id));
       }
     }
+    // Jobs without GPUs are a pool of their own, which comes last.
+    std::stable_partition(starts.begin(), starts.end(),
+                          [&](JobId id) { return gpus(view.job(id)) > 0; });
     for (const JobId id : starts) (void)start(view, room, id, plan);
   }
 };

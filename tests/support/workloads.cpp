@@ -35,7 +35,8 @@ Cluster random_cluster(Rng& rng, bool types) {
   }
   const auto servers = 1 + rng.below(6);
   for (std::uint64_t s = 0; s < servers; ++s) {
-    cluster.add_server("s" + std::to_string(s), GpuTypeId{static_cast<std::uint32_t>(rng.below(type_count))},
+    cluster.add_server("s" + std::to_string(s),
+                       GpuTypeId{static_cast<std::uint32_t>(rng.below(type_count))},
                        static_cast<std::uint32_t>(1 + rng.below(8)));
   }
   return cluster;
@@ -52,8 +53,9 @@ Workload random_workload(Rng& rng, const Cluster& cluster, const RandomJobs& sha
     now_s += static_cast<double>(rng.below(crowded ? 3 : 20));
     job.submit_s = now_s;
     job.run_s = static_cast<double>(rng.below(rng.chance(0.2) ? 200 : 20));
-    job.gpus = static_cast<std::uint32_t>(
-        rng.chance(0.6) ? rng.uniform_int(1, std::min<std::int64_t>(all, 2)) : rng.uniform_int(1, all));
+    job.gpus = static_cast<std::uint32_t>(rng.chance(0.6)
+                                              ? rng.uniform_int(1, std::min<std::int64_t>(all, 2))
+                                              : rng.uniform_int(1, all));
     if (rng.chance(0.05)) job.gpus = 0;
     if (shape.too_large && rng.chance(0.03)) job.gpus = static_cast<std::uint32_t>(all + 1);
     if (shape.shares && rng.chance(0.5)) {

@@ -16,23 +16,23 @@ struct SimpleJob {
   double submit_s = 0;
   double run_s = 0;
   std::uint32_t gpus = 1;
-  std::uint32_t gpu_milli = 1000;            // of each task
+  std::uint32_t gpu_milli = 1000;  // of each task
   GpuTypeMask types = kAnyGpuType;
 };
 
 // Jobs in the order given, which must be by submit time.
 [[nodiscard]] Workload workload_of(const std::vector<SimpleJob>& jobs);
 
-[[nodiscard]] Cluster cluster_of(std::string_view size);   // "4x8"
+[[nodiscard]] Cluster cluster_of(std::string_view size);  // "4x8"
 
 // 1-6 servers of 1-8 GPUs, of one GPU type or of up to three.
 [[nodiscard]] Cluster random_cluster(Rng& rng, bool types);
 
 struct RandomJobs {
   std::size_t max_jobs = 60;
-  bool types = false;       // some jobs accept only some GPU types
-  bool shares = false;      // some jobs take a share of a GPU
-  bool too_large = true;    // some never fit
+  bool types = false;     // some jobs accept only some GPU types
+  bool shares = false;    // some jobs take a share of a GPU
+  bool too_large = true;  // some never fit
 };
 // Times on a coarse grid, so that many events fall on one instant.
 [[nodiscard]] Workload random_workload(Rng& rng, const Cluster& cluster, const RandomJobs& shape);

@@ -34,7 +34,7 @@ void expect_mean_wait(const std::string& cluster, const Workload& workload, doub
   }();
   ASSERT_TRUE(run);
   constexpr std::size_t kBatches = 40;
-  const std::size_t skip = workload.jobs.size() / 20;   // until the queue has forgotten its start
+  const std::size_t skip = workload.jobs.size() / 20;  // until the queue has forgotten its start
   const std::size_t batch = (workload.jobs.size() - skip) / kBatches;
   std::vector<double> means;
   for (std::size_t b = 0; b < kBatches; ++b) {
