@@ -63,6 +63,16 @@ int count_known(const std::vector<std::string>& names, const TableSpec& spec) {
   }));
 }
 
+constexpr std::array<char, 4> kSeparators{',', ';', '\t', '|'};
+
+// A comment before the header, which may begin like one itself.
+bool is_remark(std::string_view line, const TableSpec& spec) {
+  if (spec.comment == '\0' || !line.starts_with(spec.comment)) return false;
+  return std::all_of(kSeparators.begin(), kSeparators.end(), [&](char separator) {
+    return count_known(header_names(line, separator), spec) == 0;
+  });
+}
+
 }  // namespace
 
 Table::Table(Input& input, RejectReport& report, const TableSpec& spec)
@@ -76,7 +86,7 @@ Result<Table> Table::open(Input& input, RejectReport& report, const TableSpec& s
       return fail(
           input.error(1, {}, "there is no header line", "only blank lines", column_list(spec)));
     }
-  } while (trim(line).empty());
+  } while (trim(line).empty() || is_remark(line, spec));
   Table table(input, report, spec);
   BERTH_CHECK_OK(table.set_header(line, input.line_number()));
   return table;
@@ -91,7 +101,7 @@ Result<Table> Table::with_header(Input& input, RejectReport& report, const Table
 
 Error Table::no_header(std::string_view line, std::uint64_t line_number) const {
   // The right names with another separator between them: a spreadsheet saved it again.
-  for (const char other : {',', ';', '\t', '|'}) {
+  for (const char other : kSeparators) {
     if (other == spec_->separator || count_known(header_names(line, other), *spec_) < 2) continue;
     return input_->error(line_number, "separator", "the columns are separated wrongly",
                          fmt::format("'{}'", printable({&other, 1})),
@@ -138,8 +148,17 @@ bool Table::next() {
       ++blank_lines_;
       continue;
     }
+    const bool closed = split(line);
+    if (closed && is_header_again()) {
+      ++header_lines_;
+      continue;
+    }
+    if (is_comment(line)) {
+      ++comment_lines_;
+      continue;
+    }
     ++rows_;
-    if (!split(line)) {
+    if (!closed) {
       reject_shape("a quote is not closed", fmt::format("'{}'", printable(line)), "a closing \"");
       continue;
     }
@@ -150,17 +169,21 @@ bool Table::next() {
                    fmt::format("{}", header_.size()));
       continue;
     }
-    if (is_header_again()) {
-      --rows_;
-      ++header_lines_;
-      continue;
-    }
     return true;
   }
-  if (blank_lines_ > 0) report_->count("blank lines", blank_lines_);
-  if (header_lines_ > 0) report_->count("repeated header lines", header_lines_);
-  blank_lines_ = header_lines_ = 0;
+  count_skipped();
   return false;
+}
+
+bool Table::is_comment(std::string_view line) const {
+  return spec_->comment != '\0' && line.starts_with(spec_->comment);
+}
+
+void Table::count_skipped() {
+  if (blank_lines_ > 0) report_->count("blank lines", blank_lines_);
+  if (comment_lines_ > 0) report_->count("comment lines", comment_lines_);
+  if (header_lines_ > 0) report_->count("repeated header lines", header_lines_);
+  blank_lines_ = comment_lines_ = header_lines_ = 0;
 }
 
 bool Table::split(std::string_view line) {
@@ -216,6 +239,7 @@ bool Table::split_quoted(std::string_view line) {
 }
 
 bool Table::is_header_again() const {
+  if (fields_.size() != header_.size()) return false;
   std::string_view first = fields_[0];
   if (first.starts_with('#')) first = trim(first.substr(1));
   if (first != header_[0] || first.empty()) return false;

@@ -29,6 +29,7 @@ struct TableSpec {
   std::span<const ColumnSpec> columns;
   char separator = ',';
   bool quotes = true;                    // "a ""b"", c" is one field
+  char comment = '\0';                   // lines that start with it are skipped, but for the header
   std::string_view no_header_hint = {};  // what to do when line 1 holds no names
 };
 
@@ -91,6 +92,8 @@ class Table {
   [[nodiscard]] bool split(std::string_view line);  // into fields_; false: a quote is not closed
   [[nodiscard]] bool split_quoted(std::string_view line);
   [[nodiscard]] bool is_header_again() const;
+  [[nodiscard]] bool is_comment(std::string_view line) const;
+  void count_skipped();
   void reject_shape(std::string_view reason, std::string found, std::string expected);
 
   Input* input_;
@@ -102,6 +105,7 @@ class Table {
   std::string unquoted_;
   std::uint64_t rows_ = 0;
   std::uint64_t blank_lines_ = 0;
+  std::uint64_t comment_lines_ = 0;
   std::uint64_t header_lines_ = 0;
 };
 

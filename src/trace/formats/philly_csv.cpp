@@ -32,7 +32,7 @@ constexpr std::array<ColumnSpec, 9> kColumns{{
     {"submit_utc_like", false, ""},
     {"match", false, ""},
 }};
-constexpr TableSpec kSpec{.format = "philly-csv", .columns = kColumns};
+constexpr TableSpec kSpec{.format = "philly-csv", .columns = kColumns, .comment = '#'};
 
 int detect(const Probe& probe) {
   return header_score(probe.head, kSpec);

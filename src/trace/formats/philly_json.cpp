@@ -286,13 +286,21 @@ class PhillyJsonReader {
     return {};
   }
 
+  // Errors: objects of something else.
+  Status finish() const {
+    if (any_id_ || context_->report.rejected() == 0) return {};
+    return fail(input_->error(1, "jobid", "no object has this key", "other objects",
+                              "a list of objects with jobid, submitted_time and attempts"));
+  }
+
  private:
   void add(Job& reader, std::uint64_t line) {
     const std::string id(reader.text("jobid"));
     if (id.empty()) {
-      (void)reader.reject(kMissing, "jobid", {});
+      reader.reject(kMissing, "jobid", {});
       return;
     }
+    any_id_ = true;
     TraceJob job;
     if (!reader.read(job)) return;
     job.user = context_->trace.users.index_of(reader.text("user"));
@@ -306,6 +314,7 @@ class PhillyJsonReader {
   Collector jobs_;
   dom::parser parser_;
   std::string mended_;
+  bool any_id_ = false;
 };
 
 // The log and, beside it, the machine list of the published trace; "" for what is not there.
@@ -369,7 +378,8 @@ Status read_log(ReadContext& context, Input& input, MachineList machines) {
   PhillyJsonReader reader(context, input, std::move(machines));
   std::string_view text;
   while (records.next(text)) BERTH_CHECK_OK(reader.record(text, records.line()));
-  return records.status();
+  BERTH_CHECK_OK(records.status());
+  return reader.finish();
 }
 
 Status read(ReadContext& context) {

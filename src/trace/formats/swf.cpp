@@ -129,9 +129,10 @@ int detect(const Probe& probe) {
   LineFields fields(unused);
   for (int lines = 0; lines < 200 && !head.empty(); ++lines) {
     const std::size_t end = std::min(head.find('\n'), head.size());
-    const std::string_view line = trim(head.substr(0, end));
+    const std::string_view whole = head.substr(0, end);
+    const std::string_view line = trim(whole.substr(0, whole.find(';')));
     head.remove_prefix(std::min(end + 1, head.size()));
-    if (line.empty() || line.starts_with(';')) continue;
+    if (line.empty()) continue;
     fields.split_at_blanks(line, 1);
     if (fields.size() != kFieldCount) continue;
     bool numbers = true;
@@ -146,8 +147,8 @@ Status read(ReadContext& context) {
   SwfReader reader(context);
   std::string_view line;
   while (context.input->next_line(line)) {
-    line = trim(line);
-    if (line.empty() || line.starts_with(';')) continue;
+    line = trim(line.substr(0, line.find(';')));
+    if (line.empty()) continue;
     const std::uint64_t number = context.input->line_number();
     fields.split_at_blanks(line, number);
     if (fields.size() == kFieldCount) {

@@ -75,6 +75,18 @@ TEST(PhillyCsv, RowsAreSortedAndTiesKeepTheirOrder) {
   EXPECT_EQ(result.trace.zero_us, 50 * kUsPerS);
 }
 
+TEST(PhillyCsv, CommentsAndRepeatedHeadersAreCounted) {
+  const auto result =
+      read("# made by hand\n" + std::string(kPhilly) + "1,0,C,1,1,60\n#2,0,C,1,1,60\n\n" +
+               std::string(kPhilly) + "3,0,C,1,1,60\n",
+           "philly-csv");
+  EXPECT_EQ(result.trace.jobs.size(), 2U);
+  EXPECT_EQ(result.report.rejected(), 0U);
+  EXPECT_EQ(result.report.counts().at("comment lines"), 1U);
+  EXPECT_EQ(result.report.counts().at("repeated header lines"), 1U);
+  EXPECT_EQ(result.report.counts().at("blank lines"), 1U);
+}
+
 TEST(PhillyCsv, OldMacLineEnds) {
   const auto result =
       read("#job id,arrival time (sec),size,duration (sec)\r1,0,1,60\r2,5,2,70", "auto");
@@ -132,6 +144,7 @@ TEST(PhillyJson, BrokenListsAreRefused) {
     EXPECT_NE(refusal(text, "philly-json"), "not refused") << text;
   }
   EXPECT_NE(refusal("[]", "philly-json").find("no job"), std::string::npos);
+  EXPECT_NE(refusal("{\"jobs\": [" + job + "]}", "philly-json").find("jobid"), std::string::npos);
 }
 
 TEST(PhillyJson, NanIsNothing) {
