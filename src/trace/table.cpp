@@ -144,6 +144,10 @@ Status Table::set_header(std::string_view line, std::uint64_t line_number) {
 bool Table::next() {
   std::string_view line;
   while (input_->next_line(line)) {
+    if (spec_->skip != nullptr && spec_->skip(line)) {
+      ++skipped_;
+      continue;
+    }
     if (trim(line).empty()) {
       ++blank_lines_;
       continue;

@@ -31,6 +31,8 @@ struct TableSpec {
   bool quotes = true;                    // "a ""b"", c" is one field
   char comment = '\0';                   // lines that start with it are skipped, but for the header
   std::string_view no_header_hint = {};  // what to do when line 1 holds no names
+  // Lines that are known not to be rows of interest before they are taken apart; counted.
+  bool (*skip)(std::string_view line) = nullptr;
 };
 
 class Table {
@@ -47,7 +49,8 @@ class Table {
   // The next row that has all its fields; false at the end.
   [[nodiscard]] bool next();
   [[nodiscard]] std::uint64_t line() const { return input_->line_number(); }
-  [[nodiscard]] std::uint64_t rows() const { return rows_; }  // rejected ones included
+  [[nodiscard]] std::uint64_t rows() const { return rows_; }        // rejected ones included
+  [[nodiscard]] std::uint64_t skipped() const { return skipped_; }  // by TableSpec::skip
 
   [[nodiscard]] bool has(std::size_t column) const { return position_[column] != kAbsent; }
   // Without blanks at the ends; "" for an absent column. Valid until next().
@@ -104,6 +107,7 @@ class Table {
   std::vector<std::string_view> fields_;
   std::string unquoted_;
   std::uint64_t rows_ = 0;
+  std::uint64_t skipped_ = 0;
   std::uint64_t blank_lines_ = 0;
   std::uint64_t comment_lines_ = 0;
   std::uint64_t header_lines_ = 0;

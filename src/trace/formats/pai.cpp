@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "trace/collector.h"
 #include "trace/folder.h"
+#include "trace/formats/pai_tables.h"
 #include "trace/formats/readers.h"
 #include "trace/table.h"
 
@@ -179,23 +180,22 @@ class PaiReader {
   explicit PaiReader(ReadContext& context)
       : context_(&context), jobs_(context.trace, context.report) {}
 
-  Status read(const TableFile& job_file, const TableFile& task_file) {
-    BERTH_CHECK_OK(read_table(task_file, kTaskTable, [this](Table& table) { add_task(table); }));
-    BERTH_CHECK_OK(read_table(job_file, kJobTable, [this](Table& table) { add_job(table); }));
-    reject_tasks_without_job(task_file.path);
+  Status read(const PaiTable& jobs, const PaiTable& tasks) {
+    BERTH_CHECK_OK(read_table(tasks, kTaskTable, [this](Table& table) { add_task(table); }));
+    BERTH_CHECK_OK(read_table(jobs, kJobTable, [this](Table& table) { add_job(table); }));
+    reject_tasks_without_job(tasks.input->name());
     return {};
   }
 
  private:
   template <class Row>
-  Status read_table(const TableFile& file, const TableSpec& spec, const Row& row) {
-    BERTH_TRY(Input input, Input::open(file.path));
-    BERTH_TRY(Table table, file.header
-                               ? Table::with_header(input, context_->report, spec, *file.header)
-                               : Table::open(input, context_->report, spec));
-    file_ = file.path;
+  Status read_table(const PaiTable& file, const TableSpec& spec, const Row& row) {
+    BERTH_TRY(Table table,
+              file.header ? Table::with_header(*file.input, context_->report, spec, *file.header)
+                          : Table::open(*file.input, context_->report, spec));
+    file_ = file.input->name();
     while (table.next()) row(table);
-    return input.status();
+    return {};
   }
 
   void reject(Table& table, const Fault& fault, std::size_t column) {
@@ -336,10 +336,20 @@ Status read(ReadContext& context) {
   const auto files = files_in(folder);
   BERTH_TRY(const TableFile jobs, find_table(files, "pai_job_table", folder));
   BERTH_TRY(const TableFile tasks, find_table(files, "pai_task_table", folder));
-  return PaiReader(context).read(jobs, tasks);
+  BERTH_TRY(Input job_input, Input::open(jobs.path));
+  BERTH_TRY(Input task_input, Input::open(tasks.path));
+  const Status status =
+      read_pai_tables(context, {&job_input, jobs.header}, {&task_input, tasks.header});
+  BERTH_CHECK_OK(job_input.status());
+  BERTH_CHECK_OK(task_input.status());
+  return status;
 }
 
 }  // namespace
+
+Status read_pai_tables(ReadContext& context, const PaiTable& jobs, const PaiTable& tasks) {
+  return PaiReader(context).read(jobs, tasks);
+}
 
 const Reader kPaiReader{.name = "pai",
                         .title = "Alibaba PAI 2020, job and task tables",

@@ -76,6 +76,12 @@ constexpr Fault kNoGpus{"resources unknown", "AllocTRES, as cpu=8,gres/gpu=2"};
 constexpr Fault kRequestUsed{"allocation not recorded", "AllocTRES; the request is used"};
 constexpr Fault kShardsOnly{"shards: shares of a GPU of unknown size", "gres/gpu=N"};
 
+// Most lines are steps: where the job id comes first, they need not be taken apart.
+bool is_step_line(std::string_view line) {
+  const auto id = parse_slurm_job_id(trim(line.substr(0, line.find('|'))));
+  return id && id->step;
+}
+
 std::string_view first_line(std::string_view head) {
   return head.substr(0, head.find_first_of("\r\n"));
 }
@@ -141,6 +147,7 @@ class SacctReader {
 
   void read() {
     while (table_->next()) read_row();
+    steps_ += table_->skipped();
     join_components();
     if (steps_ > 0) context_->report.count("steps", steps_);
     if (recycled_ > 0) context_->report.count("job numbers used again", recycled_);
@@ -469,7 +476,9 @@ Status check_columns(const Input& input, const Table& table) {
 
 Status read(ReadContext& context) {
   context.trace.zero_is_unix_time = true;
-  BERTH_TRY(Table table, Table::open(*context.input, context.report, kSpec));
+  TableSpec spec = kSpec;
+  if (trim(first_line(context.input->window())).starts_with("JobID|")) spec.skip = is_step_line;
+  BERTH_TRY(Table table, Table::open(*context.input, context.report, spec));
   BERTH_CHECK_OK(check_columns(*context.input, table));
   SacctReader(context, table).read();
   return {};
