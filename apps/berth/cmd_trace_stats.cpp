@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "output.h"
 #include "report/table.h"
+#include "report/trace_page.h"
 #include "trace/datetime.h"
 #include "trace/summary.h"
 #include "trace_options.h"
@@ -180,6 +181,9 @@ void print_for_people(const trace::ReadResult& result, const TraceSummary& summa
 Status stats(const Args& args) {
   BERTH_TRY(const trace::ReadResult result, read_trace_from(args));
   const TraceSummary summary = trace::summarise(result.trace);
+  if (args.has("--plot")) {
+    BERTH_CHECK_OK(write_output(args.text("--plot"), report::trace_page(result)));
+  }
   const std::string target = args.text("--json");
   if (target != "-") print_for_people(result, summary);
   if (target.empty()) return {};
@@ -201,6 +205,9 @@ Command trace_stats_command_info() {
                   .example = "berth trace stats --trace philly_trace.csv.xz",
                   .options = trace_options(),
                   .run = run};
+  command.options.push_back({.name = "--plot",
+                             .metavar = "F.html",
+                             .help = "a page with load over time and distributions"});
   command.options.push_back({.name = "--json",
                              .metavar = "F",
                              .help = "the same as JSON to a file; -: standard output, alone"});
