@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The documents say what is so: their commands run, their pictures show what is printed today, their
 links lead somewhere; and the checker itself finds what is planted."""
+import json
 import os
 import pathlib
 import re
@@ -53,8 +54,22 @@ def checker_failures():
     return out
 
 
+def metric_differences():
+    """docs/metrics.md defines exactly the fields that simulate gives."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder, "t.csv")
+        trace.write_text("arrival_s,gpus,duration_s\n0,1,10\n1,1,10\n")
+        run = subprocess.run([os.environ["BERTH"], "simulate", "--trace", trace, "--cluster", "1x1",
+                              "--policy", "fifo", "--json", "-"], capture_output=True, check=True)
+    given = set(json.loads(run.stdout))
+    rows = re.findall(r"^\| (`[^|]*`) \|", (SOURCE / "docs/metrics.md").read_text(), re.MULTILINE)
+    defined = set(re.findall(r"`(\w+)`", " ".join(rows)))
+    return ([f"docs/metrics.md lacks {name}" for name in sorted(given - defined)] +
+            [f"docs/metrics.md defines {name}, which is not given" for name in sorted(defined - given)])
+
+
 def main():
-    problems = checker_failures() + broken_links()
+    problems = checker_failures() + broken_links() + metric_differences()
     code, text = tool("check-docs", *DOCUMENTS)
     problems += [text] if code else []
     pictures = sorted(SOURCE.glob("docs/img/*.svg"))
