@@ -9,6 +9,7 @@
 
 #include "interference/techniques/common.h"
 #include "interference/techniques/minimise.h"
+#include "interference/techniques/spd_inverse.h"
 
 namespace berth::interference {
 namespace {
@@ -53,8 +54,8 @@ class Likelihood {
     if (factor.info() != Eigen::Success) return HUGE_VAL;
     const Vector weights = factor.solve(y_);
     const double log_determinant = factor.matrixLLT().diagonal().array().log().sum();
-    inverse_.setIdentity(y_.size(), y_.size());
-    factor.solveInPlace(inverse_);
+    inverse_ = factor.matrixLLT();
+    invert_from_factor(inverse_);
     set_gradient(scaled, weights, parameters, gradient);
     return 0.5 * y_.dot(weights) + log_determinant + add_prior(parameters, gradient);
   }
@@ -136,7 +137,7 @@ class Likelihood {
 
 struct Settings {
   double spread = 1.0;
-  double tune_rows = 500.0;
+  double tune_rows = 400.0;
   double max_rows = 1000.0;
   double evaluations = 40.0;
 };

@@ -248,20 +248,15 @@ void TreeBuilder::random_threshold(const Task& task, const Summary& node, std::s
   const double threshold = drawn < high ? drawn : low;
   // Without a branch, which would be mispredicted at every other row.
   static constexpr std::array<double, 2> kFactors = {0.0, 1.0};
-  // Summed is the side of the first row, so that two features that part the rows in the same way
-  // score exactly the same, whichever side is which.
-  const bool first_is_left = values[rows.front()] <= threshold;
   double weight = 0.0;
   double weighted_target = 0.0;
-  std::uint32_t side = 0;
+  std::uint32_t left = 0;
   for (const std::uint32_t row : rows) {
-    const std::uint32_t counts = (values[row] <= threshold) == first_is_left ? 1 : 0;
-    const double factor = kFactors[counts];
-    weight += factor * samples_[row].weight;
-    weighted_target += factor * samples_[row].weighted_target;
-    side += counts;
+    const std::uint32_t is_left = values[row] <= threshold ? 1 : 0;
+    weight += kFactors[is_left] * samples_[row].weight;
+    weighted_target += kFactors[is_left] * samples_[row].weighted_target;
+    left += is_left;
   }
-  const auto left = first_is_left ? side : static_cast<std::uint32_t>(rows.size()) - side;
   if (std::min<std::size_t>(left, rows.size() - left) < options_.min_samples_leaf) return;
   const double excess = weighted_target - weight * node.mean();
   const double divisor = weight * (node.weight - weight);

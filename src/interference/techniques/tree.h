@@ -115,10 +115,13 @@ class TreeBuilder {
     std::int32_t feature = -1;
     std::uint32_t left_rows = 0;
 
-    // Offers a split whose left side has this sum of targets, as far as it is above the node's
-    // mean.
+    // A gain within rounding of the best one is the same: features that part the rows in the same
+    // way must not be told apart by the order in which their targets were added up.
+    static constexpr double kTie = 1.0 + 1e-10;
+    // By a split of which one side's targets add up to `excess` more than at the node's mean; the
+    // divisor is the product of the two sides' weights.
     [[nodiscard]] bool beaten_by(double excess, double divisor) const {
-      return excess * excess * gain_divisor > gain * divisor;
+      return excess * excess * gain_divisor > gain * divisor * kTie;
     }
   };
 
