@@ -41,6 +41,7 @@ class TypeMasks {
 std::string_view unusable_because(const trace::TraceJob& job, Sharing sharing) {
   if (!job.duration_us.known()) return "duration unknown";
   if (!job.gpu_milli.known()) return "GPU count unknown";
+  if (job.shards) return "shards: shares of a GPU of unknown size";
   if (job.duration_us.value() > kLongestRun || job.arrival_us > kLongestRun) {
     return "longer than 100 years";
   }
