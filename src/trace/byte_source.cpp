@@ -82,8 +82,13 @@ constexpr std::array kMagics{
     Magic{"PAR1"sv, "Parquet"},
 };
 
-Result<std::unique_ptr<ByteSource>> decoded(std::string name, std::unique_ptr<ByteSource> raw) {
-  CompressedInput input(std::move(name), std::move(raw));
+constexpr std::size_t kFileBlockBytes = 64 * 1024;
+// Small, so that what is tested from memory crosses the edges of blocks too.
+constexpr std::size_t kMemoryBlockBytes = 1024;
+
+Result<std::unique_ptr<ByteSource>> decoded(std::string name, std::unique_ptr<ByteSource> raw,
+                                            std::size_t block_bytes) {
+  CompressedInput input(std::move(name), std::move(raw), block_bytes);
   BERTH_CHECK_OK(input.fill());
   const std::string_view head = input.left();
   if (head.empty()) {
@@ -111,11 +116,11 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
   if (known && S_ISDIR(info.st_mode)) {
     return fail(bad_input(path, 0, {}, "cannot be read", "a folder", "a file"));
   }
-  return decoded(path, std::move(file));
+  return decoded(path, std::move(file), kFileBlockBytes);
 }
 
 Result<std::unique_ptr<ByteSource>> memory_source(std::string name, std::string_view bytes) {
-  return decoded(std::move(name), std::make_unique<MemorySource>(bytes));
+  return decoded(std::move(name), std::make_unique<MemorySource>(bytes), kMemoryBlockBytes);
 }
 
 }  // namespace berth::trace

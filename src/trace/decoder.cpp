@@ -11,7 +11,6 @@
 namespace berth::trace {
 namespace {
 
-constexpr std::size_t kBlockBytes = 64 * 1024;
 constexpr std::uint64_t kXzMemoryBytes = std::uint64_t{256} << 20U;  // xz -9 asks for 65 MiB
 
 // What all decoders share: the input, and the guard on how much comes out of it.
@@ -208,8 +207,9 @@ class Zstd final : public Decoder {
 
 }  // namespace
 
-CompressedInput::CompressedInput(std::string name, std::unique_ptr<ByteSource> raw)
-    : name_(std::move(name)), raw_(std::move(raw)), block_(kBlockBytes) {}
+CompressedInput::CompressedInput(std::string name, std::unique_ptr<ByteSource> raw,
+                                 std::size_t block_bytes)
+    : name_(std::move(name)), raw_(std::move(raw)), block_(block_bytes) {}
 
 Status CompressedInput::fill() {
   if (begin_ < end_) return {};

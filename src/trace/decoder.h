@@ -13,7 +13,7 @@ namespace berth::trace {
 // The bytes of a file as they lie on disk, in blocks.
 class CompressedInput {
  public:
-  CompressedInput(std::string name, std::unique_ptr<ByteSource> raw);
+  CompressedInput(std::string name, std::unique_ptr<ByteSource> raw, std::size_t block_bytes);
 
   // Reads the next block when none is left. After it, left() is empty only at the end.
   [[nodiscard]] Status fill();

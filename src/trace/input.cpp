@@ -8,31 +8,34 @@
 namespace berth::trace {
 namespace {
 
-constexpr std::size_t kFirstCapacity = 256 * 1024;  // stays in the second-level cache
+constexpr std::size_t kFileCapacity = 256 * 1024;  // stays in the second-level cache
+constexpr std::size_t kMemoryCapacity = 2048;      // as for its blocks: it is for tests
 
 }  // namespace
 
-Input::Input(std::string name, std::unique_ptr<ByteSource> source)
+Input::Input(std::string name, std::unique_ptr<ByteSource> source, std::size_t capacity)
     : name_(std::move(name)),
       source_(std::move(source)),
-      buffer_(std::make_unique<char[]>(kFirstCapacity + kPadding)),
-      capacity_(kFirstCapacity) {}
+      buffer_(std::make_unique<char[]>(capacity + kPadding)),
+      capacity_(capacity) {}
 
 Result<Input> Input::open(const std::string& path) {
   BERTH_TRY(auto source, open_source(path));
   const std::size_t row_hint = source->row_hint();
-  BERTH_TRY(Input input, start(path == "-" ? "standard input" : path, std::move(source)));
+  BERTH_TRY(Input input,
+            start(path == "-" ? "standard input" : path, std::move(source), kFileCapacity));
   input.row_hint_ = row_hint;
   return input;
 }
 
 Result<Input> Input::from_memory(std::string name, std::string_view bytes) {
   BERTH_TRY(auto source, memory_source(name, bytes));
-  return start(std::move(name), std::move(source));
+  return start(std::move(name), std::move(source), kMemoryCapacity);
 }
 
-Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> source) {
-  Input input(std::move(name), std::move(source));
+Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> source,
+                           std::size_t capacity) {
+  Input input(std::move(name), std::move(source), capacity);
   while (input.window().size() < kHeadBytes && input.more()) {
   }
   if (!input.status_) return fail(input.status_.error());

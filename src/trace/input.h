@@ -43,8 +43,9 @@ class Input {
                             std::string found = {}, std::string expected = {}) const;
 
  private:
-  Input(std::string name, std::unique_ptr<ByteSource> source);
-  [[nodiscard]] static Result<Input> start(std::string name, std::unique_ptr<ByteSource> source);
+  Input(std::string name, std::unique_ptr<ByteSource> source, std::size_t capacity);
+  [[nodiscard]] static Result<Input> start(std::string name, std::unique_ptr<ByteSource> source,
+                                           std::size_t capacity);
   void grow();
 
   std::string name_;
