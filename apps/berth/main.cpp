@@ -1,5 +1,12 @@
+#include <malloc.h>
+
 #include "commands.h"
 
 int main(int argc, char** argv) {
+  // Arrays of millions of jobs grow and go: keep their pages instead of asking the kernel for fresh
+  // ones each time.
+  mallopt(M_MMAP_THRESHOLD, 512 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  mallopt(M_TOP_PAD, 16 << 20);
   return berth::cli::run_main(argc, argv, berth::cli::all_commands());
 }

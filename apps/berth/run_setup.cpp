@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "engine/predictors.h"
+#include "engine/simulator.h"
 #include "trace/cluster_file.h"
 #include "trace/reader.h"
 #include "trace_options.h"
@@ -90,7 +91,7 @@ Result<RunSetup> read_run_setup(const Args& args) {
   BERTH_TRY(const std::string sharing, args.choice("--sharing", kSharings));
   BERTH_TRY(const std::int64_t seed, args.integer("--seed", 0, INT64_MAX));
   setup.seed = static_cast<std::uint64_t>(seed);
-  setup.check = args.flag("--check");
+  setup.check = kDebugBuild || args.flag("--check");
   setup.predict = args.text("--predict");
   BERTH_TRY(setup.policy_options, policy_options(args));
   double load = 1.0;

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "engine/event_queue.h"
+#include "engine/invariants.h"
 #include "policy/common/cached_policy.h"
 
 namespace berth {
@@ -68,6 +69,7 @@ class Simulation {
   Rng drop_rng_;
   std::vector<Progress> progress_;
   EventQueue queue_;
+  InvariantChecker checker_;
   TimeUs now_us_ = 0;
   TimeUs wake_us_ = kNever;
   std::size_t ended_ = 0;
@@ -207,7 +209,7 @@ Status Simulation::decide() {
   ++result_.rounds;
   BERTH_CHECK_OK(apply());
   if (options_.check) {
-    if (const std::string why = state_.check_invariants(); !why.empty()) {
+    if (const std::string why = checker_.check(state_.view(now_us_)); !why.empty()) {
       return fail(internal_error(fmt::format("at {} us: {}", now_us_, why)));
     }
   }

@@ -16,10 +16,16 @@
 
 namespace berth {
 
+#ifdef NDEBUG
+inline constexpr bool kDebugBuild = false;
+#else
+inline constexpr bool kDebugBuild = true;
+#endif
+
 struct SimulationOptions {
   std::uint64_t seed = 1;
-  bool check = false;       // verify every invariant after every round, slowly
-  EventLog* log = nullptr;  // where events go; null: only counted and hashed
+  bool check = kDebugBuild;                        // verify every invariant after every round
+  EventLog* log = nullptr;                         // where events go; null: only counted and hashed
   const std::atomic<bool>* interrupted = nullptr;  // checked between rounds
   // Called now and then with the number of jobs that ended and the simulated time.
   std::function<void(std::size_t ended, TimeUs now_us)> progress;

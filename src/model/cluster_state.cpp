@@ -191,39 +191,4 @@ ClusterView ClusterState::view(TimeUs now_us) const {
   return view;
 }
 
-std::string ClusterState::check_invariants() const {
-  std::vector<std::int64_t> used(devices_.size(), 0);
-  std::vector<std::uint32_t> tasks(devices_.size(), 0);
-  std::size_t running = 0;
-  std::size_t pending = 0;
-  for (std::size_t j = 0; j < arrived_; ++j) {
-    const Job& job = jobs_[j];
-    const JobState& state = states_[j];
-    if (state.status == JobStatus::kPending) {
-      ++pending;
-      if (reasons_[j].code == ReasonCode::kNone)
-        return fmt::format("job {} waits without a reason", j);
-    }
-    if (state.status != JobStatus::kRunning) continue;
-    ++running;
-    for (std::uint32_t k = 0; k < job.tasks; ++k) {
-      const Placement& place = placements_[job.first_task + k];
-      if (!place.server.valid() || !servers_[place.server.index()].up) {
-        return fmt::format("job {} task {} runs on no server that is up", j, k);
-      }
-      if (!place.device.valid()) continue;
-      used[place.device.index()] += job.gpu_milli_per_task;
-      ++tasks[place.device.index()];
-    }
-  }
-  if (running != running_ || pending != pending_) return "the counts of jobs are off";
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
-    if (used[d] > kWholeGpuMilli) return fmt::format("device {} is over-committed", d);
-    if (devices_[d].free_milli + used[d] != kWholeGpuMilli || devices_[d].tasks != tasks[d]) {
-      return fmt::format("device {}: what is free and what is used do not add up", d);
-    }
-  }
-  return {};
-}
-
 }  // namespace berth

@@ -57,9 +57,6 @@ class ClusterState {
   [[nodiscard]] std::size_t running() const { return running_; }
   [[nodiscard]] std::size_t pending() const { return pending_; }
 
-  // Checks every array against every other, slowly; empty if all is right.
-  [[nodiscard]] std::string check_invariants() const;
-
  private:
   void log(ChangeKind kind, std::uint32_t id);
   void log_servers(std::span<const Placement> places);
