@@ -9,6 +9,9 @@ std::vector<Command> all_commands() {
   commands.push_back(trace_convert_command_info());
   commands.push_back(trace_stats_command_info());
   commands.push_back(trace_generate_command_info());
+  commands.push_back(interference_fit_info());
+  commands.push_back(interference_predict_info());
+  commands.push_back(interference_evaluate_info());
   return commands;
 }
 

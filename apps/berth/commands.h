@@ -14,5 +14,8 @@ namespace berth::cli {
 [[nodiscard]] Command trace_convert_command_info();
 [[nodiscard]] Command trace_stats_command_info();
 [[nodiscard]] Command trace_generate_command_info();
+[[nodiscard]] Command interference_fit_info();
+[[nodiscard]] Command interference_predict_info();
+[[nodiscard]] Command interference_evaluate_info();
 
 }  // namespace berth::cli
