@@ -2,7 +2,10 @@
 # The command line's manners: one clear error line and the right exit code for every wrong use,
 # examples that work, outputs that are whole or not there.
 set -uo pipefail
-berth=$(realpath "${BERTH:?the binary to test}")
+: "${BERTH:?the binary to test}"
+berth=$(realpath "$BERTH")
+source_dir=${BERTH_SOURCE_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+data=$(realpath -m "${BERTH_DATA_DIR:-$source_dir/../shared/data}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -66,6 +69,9 @@ refused 2 "trace.csv" simulate --trace trce.csv --cluster 2x2 --policy fifo
 refused 2 "berth" simulate --trace trace.csv --format bert --cluster 2x2 --policy fifo
 refused 2 "oracle" "${run[@]}" --predict orcale
 refused 2 "exclusive" "${run[@]}" --sharing exclusiv
+refused 2 "'fifo'" compare --trace trace.csv --cluster 2x2 --policies srtf,fifp
+refused 2 "'stats'" trace stat --trace trace.csv
+refused 2 "convert" trace
 
 # --- wrong values ------------------------------------------------------------------------------------
 refused 2 "--policy" simulate --trace trace.csv --cluster 2x2
@@ -98,6 +104,10 @@ ln -s /dev/full full # a link, so that a program that renames over its output ha
 for option in --events --per-job --json; do
   refused 1 "full" "${run[@]}" "$option" full
 done
+refused 1 "full" compare --trace trace.csv --cluster 2x2 --policies fifo --json full
+refused 1 "full" trace convert --trace trace.csv --out full
+refused 1 "full" trace generate --jobs 100 --out full
+refused 1 "absent" trace generate --jobs 100 --out absent/x.csv
 [[ -c /dev/full ]] || complain "/dev/full was replaced"
 echo "kept" > before.csv
 refused 2 "fifo" simulate --trace trace.csv --cluster 2x2 --policy fifp --events before.csv
@@ -128,8 +138,32 @@ checks=$((checks + 1))
 code=${PIPESTATUS[0]}
 [[ $code == 0 || $code == 141 || $code == 1 ]] || complain "a closed pipe: exit $code"
 
+# --- Ctrl-C: what is known so far, exit 130 -------------------------------------------------------------
+# --check makes the run last; if Ctrl-C comes before it has begun, a later one will do.
+works trace generate --jobs 20000 --out many.csv
+checks=$((checks + 1))
+for delay in 0.3 1 3 9 27; do
+  timeout --preserve-status -s INT "$delay" "$berth" simulate --trace many.csv --cluster 1300x1 \
+    --policy srtf --check --json - > out 2> err < /dev/null
+  code=$?
+  [[ -s out || $code != 130 ]] && break
+done
+[[ $code == 130 ]] || complain "Ctrl-C: exit $code, expected 130"
+python3 -c '
+import json
+run = json.load(open("out"))
+assert run["interrupted"] and 0 < run["finished"] and 0 < run["unfinished"], run
+assert run["jobs"] == 20000 == run["finished"] + run["unfinished"] + run["never_fit"], run
+' || complain "Ctrl-C: not the figures of the run so far"
+
 # --- help: every command has an example, and the example works -------------------------------------------
 subcommands() { sed -n '/^Subcommands:/,$p' out | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'; }
+# The first file that an example reads and that is not here, or nothing.
+missing_file() {
+  grep -oE '[a-zA-Z0-9_./-]+\.(csv|yaml|json|log)(\.xz)?' <<< "$1" | while read -r file; do
+    [[ -e $file || $1 == *"--out $file"* ]] || echo "$file"
+  done | head -1
+}
 works --help
 mapfile -t top < <(subcommands)
 [[ ${#top[@]} -gt 0 ]] || complain "berth --help names no command"
@@ -140,18 +174,18 @@ for name in "${top[@]}"; do
   if [[ ${#below[@]} == 0 ]]; then paths+=("$name"); fi
   for leaf in "${below[@]}"; do paths+=("$name $leaf"); done
 done
+philly=$data/traces/philly_rfold/philly_trace.csv.xz
+[[ -r $philly ]] && ln -s "$philly" philly_trace.csv.xz
 for path in "${paths[@]}"; do
   # shellcheck disable=SC2086  # "trace stats" is two words
   works $path --help
   example=$(sed -n '/^Example:/{n;s/^  //;p}' out)
   [[ $example == berth\ * ]] || { complain "berth $path --help has no example"; continue; }
-  # Examples speak of files that a reader has: trace.csv is here; others only their command has.
-  for file in $(grep -oE '[a-zA-Z0-9_./-]+\.(csv|yaml|json|log)' <<< "$example"); do
-    if [[ $file != trace.csv && ! -e $file && $example != *"-o $file"* && $example != *"--out $file"* ]]; then
-      echo "not run (needs $file): $example"
-      continue 2
-    fi
-  done
+  missing=$(missing_file "$example")
+  if [[ -n $missing ]]; then
+    echo "not run (needs $missing): $example"
+    continue
+  fi
   checks=$((checks + 1))
   PATH="$(dirname "$berth"):$PATH" bash -c "$example" > out 2> err < /dev/null ||
     complain "the example of berth $path: $example"
