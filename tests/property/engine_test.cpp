@@ -39,7 +39,7 @@ std::string twin_log(const Cluster& cluster, const Workload& workload, Policy& p
 }
 
 TEST(EngineProperty, FastEngineAndPoliciesEqualTheirSlowTwins) {
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < testing::cases(500); ++i) {
     Rng rng(seed_of(i));
     const Cluster cluster = testing::random_cluster(rng, false);
     const Workload workload = testing::random_workload(rng, cluster, {});
@@ -54,7 +54,7 @@ TEST(EngineProperty, FastEngineAndPoliciesEqualTheirSlowTwins) {
 }
 
 TEST(EngineProperty, CachesMayBeDroppedAtAnyMoment) {
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < testing::cases(200); ++i) {
     Rng rng(seed_of(i));
     const Cluster cluster = testing::random_cluster(rng, true);
     const Workload workload =
@@ -73,7 +73,7 @@ TEST(EngineProperty, CachesMayBeDroppedAtAnyMoment) {
 }
 
 TEST(EngineProperty, EveryJobEndsOrNeverFits) {
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < testing::cases(200); ++i) {
     Rng rng(seed_of(i) + 5000);
     const Cluster cluster = testing::random_cluster(rng, true);
     const Workload workload =

@@ -3,8 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace berth::testing {
+
+int cases(int n) {
+  const char* const percent = std::getenv("BERTH_CASES_PERCENT");
+  return percent == nullptr ? n : std::max(1, n * std::atoi(percent) / 100);
+}
 
 Workload workload_of(const std::vector<SimpleJob>& jobs) {
   Workload out;

@@ -12,6 +12,9 @@
 
 namespace berth::testing {
 
+// How many of `n` random cases to try: a share of them where each is dear (BERTH_CASES_PERCENT).
+[[nodiscard]] int cases(int n);
+
 struct SimpleJob {
   double submit_s = 0;
   double run_s = 0;
