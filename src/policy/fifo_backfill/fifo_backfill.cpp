@@ -21,7 +21,6 @@ class FifoBackfill final : public FifoPolicyBase {
  protected:
   void reset(const Round& round) override;
   void file_job(const Round& round, JobId id) override;
-  void enqueue(const Round& round, JobId id) override;
   void dequeue(JobId id) override;
   void make_plan(const Round& round) override;
 
@@ -39,7 +38,8 @@ class FifoBackfill final : public FifoPolicyBase {
   };
   static constexpr std::uint32_t kNoSeat = 0xFFFFFFFFU;
 
-  void take_seat(const Round& round, JobId id);
+  void take_seats(const Round& round);
+  void catch_up(const Round& round);
   static TimeUs run_time_us(const Round& round, JobId id);
   static TimeUs predicted_end_us(const Round& round, JobId id);
   void renew_overdue(const Round& round);
@@ -49,8 +49,9 @@ class FifoBackfill final : public FifoPolicyBase {
   [[nodiscard]] JobId next_candidate(const Reservation& reservation, JobId after);
 
   JobClasses<Waiting> classes_;
-  std::vector<Seat> seats_;  // by JobId
+  std::vector<Seat> seats_;  // by JobId, of the jobs seen by the last catch_up()
   EndTimes ends_;
+  std::vector<JobId> changed_;     // since the last catch_up(); may repeat
   std::vector<Placement> places_;  // scratch
 };
 
@@ -58,6 +59,7 @@ void FifoBackfill::reset(const Round& round) {
   FifoPolicyBase::reset(round);
   classes_.clear();
   seats_.clear();
+  changed_.clear();
   ends_.reset(*round.view.cluster);
 }
 
@@ -77,40 +79,51 @@ TimeUs FifoBackfill::predicted_end_us(const Round& round, JobId id) {
   return std::min(kNever, round.view.now_us + (total_us - ran_us));
 }
 
+// Classes and ends matter only while a head is blocked, which on many clusters is seldom: they are
+// brought up to date then, and most jobs come and go without ever being filed there.
 void FifoBackfill::file_job(const Round& round, JobId id) {
-  if (!round.view.state(id).ended()) take_seat(round, id);
   FifoPolicyBase::file_job(round, id);
-  if (round.view.state(id).status == JobStatus::kRunning) {
-    ends_.set(round.view, id, round.view.placements_of(id), predicted_end_us(round, id));
-  } else {
-    ends_.remove(id);
+  changed_.push_back(id);
+}
+
+// Every job that has not ended takes a seat, in order of arrival, waiting or not: so a class's
+// seats are in order of arrival for ever.
+void FifoBackfill::take_seats(const Round& round) {
+  std::size_t next = seats_.size();
+  seats_.resize(round.view.jobs.size());
+  for (; next < seats_.size(); ++next) {
+    if (round.view.states[next].ended()) continue;
+    Seat& seat = seats_[next];
+    seat.class_index = classes_.class_of(round.view.jobs[next]);
+    Waiting& waiting = classes_[seat.class_index].jobs;
+    seat.position = static_cast<std::uint32_t>(waiting.run_times_us.append());
+    waiting.jobs.push_back(JobId{next});
   }
 }
 
-// Every job takes its seat when it is first seen, waiting or not: jobs arrive in order, so a
-// class's seats are in order of arrival for ever.
-void FifoBackfill::take_seat(const Round& round, JobId id) {
-  if (seats_.size() <= id.index()) seats_.resize(round.view.jobs.size());
-  Seat& seat = seats_[id.index()];
-  if (seat.position != kNoSeat) return;
-  seat.class_index = classes_.class_of(round.view.job(id));
-  Waiting& waiting = classes_[seat.class_index].jobs;
-  seat.position = static_cast<std::uint32_t>(waiting.run_times_us.append());
-  waiting.jobs.push_back(id);
-}
-
-void FifoBackfill::enqueue(const Round& round, JobId id) {
-  FifoPolicyBase::enqueue(round, id);
-  const Seat& seat = seats_[id.index()];
-  const TimeUs left_us = std::max<TimeUs>(
-      0, run_time_us(round, id) - round.view.state(id).attained_by(round.view.now_us));
-  classes_[seat.class_index].jobs.run_times_us.set(seat.position, left_us);
+void FifoBackfill::catch_up(const Round& round) {
+  take_seats(round);
+  for (const JobId id : changed_) {
+    const JobState& state = round.view.state(id);
+    if (state.status == JobStatus::kRunning) {
+      ends_.set(round.view, id, round.view.placements_of(id), predicted_end_us(round, id));
+    } else {
+      ends_.remove(id);
+    }
+    if (!queue_.contains(id.value)) continue;
+    const Seat& seat = seats_[id.index()];
+    const TimeUs left_us =
+        std::max<TimeUs>(0, run_time_us(round, id) - state.attained_by(round.view.now_us));
+    classes_[seat.class_index].jobs.run_times_us.set(seat.position, left_us);
+  }
+  changed_.clear();
 }
 
 void FifoBackfill::dequeue(JobId id) {
   FifoPolicyBase::dequeue(id);
+  if (id.index() >= seats_.size()) return;
   const Seat& seat = seats_[id.index()];
-  classes_[seat.class_index].jobs.run_times_us.unset(seat.position);
+  if (seat.position != kNoSeat) classes_[seat.class_index].jobs.run_times_us.unset(seat.position);
 }
 
 void FifoBackfill::renew_overdue(const Round& round) {
@@ -141,8 +154,10 @@ FifoBackfill::Reservation FifoBackfill::reserve(const Round& round, JobId head) 
     return reservation;
   }
   const auto release = ends_.when_free(job.gpu_types, need, free);
-  reservation.run_at_most_us = release.at_us == kNever ? kNever : release.at_us - round.view.now_us;
-  reservation.extra_milli = release.at_us == kNever ? free : release.milli - need;
+  // Where nobody can tell when the head will fit, nobody may go before it.
+  if (release.at_us == kNever) return reservation;
+  reservation.run_at_most_us = release.at_us - round.view.now_us;
+  reservation.extra_milli = release.milli - need;
   return reservation;
 }
 
@@ -181,7 +196,8 @@ void FifoBackfill::backfill(const Round& round, JobId head) {
 
 void FifoBackfill::make_plan(const Round& round) {
   const JobId head = start_heads(round);
-  if (head.valid() && !queue_.empty()) {
+  if (head.valid() && queue_.at_or_after(head.value + 1) != IdSet::kNone) {
+    catch_up(round);
     note_started(round);
     renew_overdue(round);
     backfill(round, head);
