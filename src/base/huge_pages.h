@@ -16,4 +16,14 @@ void use_huge_pages(const std::vector<T>& reserved) {
   use_huge_pages(reserved.data(), reserved.capacity() * sizeof(T));
 }
 
+// `count` copies of `value`, on 2 MiB pages where the kernel has them.
+template <class T>
+[[nodiscard]] std::vector<T> large_vector(std::size_t count, const T& value = {}) {
+  std::vector<T> out;
+  out.reserve(count);
+  use_huge_pages(out);
+  out.resize(count, value);
+  return out;
+}
+
 }  // namespace berth

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "base/huge_pages.h"
 #include "engine/event_queue.h"
 #include "engine/invariants.h"
 #include "policy/common/cached_policy.h"
@@ -25,6 +26,14 @@ std::uint32_t elapsed_ns(std::chrono::steady_clock::time_point since) {
   return static_cast<std::uint32_t>(std::min<std::int64_t>(ns, 0xFFFFFFFF));
 }
 
+std::vector<Job> copy_of(const std::vector<Job>& jobs) {
+  std::vector<Job> copy;
+  copy.reserve(jobs.size());
+  use_huge_pages(copy);
+  copy.assign(jobs.begin(), jobs.end());
+  return copy;
+}
+
 class Simulation {
  public:
   Simulation(const Cluster& cluster, const Workload& workload, Policy& policy,
@@ -34,10 +43,10 @@ class Simulation {
         predictors_(predictors),
         options_(options),
         log_(options.log != nullptr ? *options.log : silent_log_),
-        state_(cluster, workload.jobs),
+        state_(cluster, copy_of(workload.jobs)),
         rng_(Rng(options.seed).fork("policy")),
         drop_rng_(Rng(options.seed).fork("drop-caches")),
-        progress_(workload.jobs.size()) {
+        progress_(large_vector<Progress>(workload.jobs.size())) {
     for (std::size_t j = 0; j < progress_.size(); ++j) {
       progress_[j].work_left_us = workload.truths[j].work_us;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/huge_pages.h"
 #include "base/text.h"
 #include "policy/common/cached_policy.h"
 
@@ -74,6 +75,9 @@ Result<Workload> as_traced(trace::Trace trace, const Cluster& cluster, Sharing s
   out.jobs.reserve(trace.jobs.size());
   out.truths.reserve(trace.jobs.size());
   out.names.reserve(trace.jobs.size());
+  use_huge_pages(out.jobs);
+  use_huge_pages(out.truths);
+  use_huge_pages(out.names);
   for (const trace::TraceJob& traced : trace.jobs) {
     if (const auto why = unusable_because(traced, sharing); !why.empty()) {
       ++out.unusable;

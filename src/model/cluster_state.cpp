@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/huge_pages.h"
+
 namespace berth {
 namespace {
 
@@ -15,8 +17,8 @@ constexpr std::size_t kKeptChanges = 1U << 16;
 ClusterState::ClusterState(const Cluster& cluster, std::vector<Job> jobs)
     : cluster_(&cluster),
       jobs_(std::move(jobs)),
-      states_(jobs_.size()),
-      reasons_(jobs_.size(), Reason{.code = ReasonCode::kNotConsidered}),
+      states_(large_vector<JobState>(jobs_.size())),
+      reasons_(large_vector(jobs_.size(), Reason{.code = ReasonCode::kNotConsidered})),
       devices_(cluster.gpus()),
       servers_(cluster.servers.size()) {
   std::size_t tasks = 0;
@@ -29,7 +31,7 @@ ClusterState::ClusterState(const Cluster& cluster, std::vector<Job> jobs)
       tasks += job.tasks;
     }
   }
-  placements_.resize(tasks);
+  placements_ = large_vector<Placement>(tasks);
   for (std::size_t i = 0; i < servers_.size(); ++i) servers_[i].free = cluster.servers[i].capacity;
   changes_.reserve(2 * kKeptChanges);
 }
