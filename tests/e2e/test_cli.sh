@@ -72,6 +72,8 @@ refused 2 "exclusive" "${run[@]}" --sharing exclusiv
 refused 2 "'fifo'" compare --trace trace.csv --cluster 2x2 --policies srtf,fifp
 refused 2 "'stats'" trace stat --trace trace.csv
 refused 2 "convert" trace
+refused 2 "'predict'" interference predct
+refused 2 "pairs.csv" interference evaluate --data pairs.csv
 
 # --- wrong values ------------------------------------------------------------------------------------
 refused 2 "--policy" simulate --trace trace.csv --cluster 2x2
@@ -161,7 +163,7 @@ subcommands() { sed -n '/^Subcommands:/,$p' out | sed -n 's/^  \([a-z][a-z-]*\) 
 # The first file that an example reads and that is not here, or nothing.
 missing_file() {
   grep -oE '[a-zA-Z0-9_./-]+\.(csv|yaml|json|log)(\.xz)?' <<< "$1" | while read -r file; do
-    [[ -e $file || $1 == *"--out $file"* ]] || echo "$file"
+    [[ -e $file || $1 == *"--out $file"* || $1 == *" fit "*"--model $file"* ]] || echo "$file"
   done | head -1
 }
 works --help
@@ -174,6 +176,16 @@ for name in "${top[@]}"; do
   if [[ ${#below[@]} == 0 ]]; then paths+=("$name"); fi
   for leaf in "${below[@]}"; do paths+=("$name $leaf"); done
 done
+# Six jobs in pairs: the slow-down grows with what both take of the device.
+{
+  echo "device,subject,corunners,solo.sm,co.sm,alone,shared"
+  for a in 1 2 3 4 5 6; do
+    for b in 1 2 3 4 5 6; do
+      [[ $a == "$b" ]] || echo "v100,job$a,job$b,0.$a,0.$b,1.0,1.$((a * b + a))"
+    done
+  done
+} > pairs.csv
+cp pairs.csv candidates.csv
 philly=$data/traces/philly_rfold/philly_trace.csv.xz
 [[ -r $philly ]] && ln -s "$philly" philly_trace.csv.xz
 for path in "${paths[@]}"; do
