@@ -1,4 +1,4 @@
-// berth interference fit, predict, evaluate.
+// berth interference fit, predict, evaluate; berth reproduce aip.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -7,9 +7,11 @@
 #include "base/number.h"
 #include "commands.h"
 #include "console.h"
+#include "interference/aip.h"
 #include "interference/evaluate.h"
 #include "interference/rate_model.h"
 #include "output.h"
+#include "report/aip_report.h"
 #include "report/interference_report.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -153,6 +155,35 @@ Status predict_command(const Args& args) {
   return deliver(args, json, table.text());
 }
 
+// The paper's AIP beside the honest evaluation on 5 folds by pair.
+Status reproduce_aip_command(const Args& args) {
+  BERTH_TRY(const inf::Mode mode, mode_of(args));
+  BERTH_TRY(const Rng rng, rng_of(args));
+  BERTH_TRY(const inf::DatasetResult input, inf::read_dataset(args.text("--data")));
+  print_notes(args.text("--data"), input.report);
+  BERTH_TRY(const inf::TrainingSet set, inf::TrainingSet::make(input.data, mode));
+  const double before_s = usage_now().process_cpu_s;
+  BERTH_TRY(const inf::AipResult aip, inf::run_aip(set, rng.fork("models")));
+  auto json = report::aip_json(aip);
+  json["cpu_s"] = usage_now().process_cpu_s - before_s;
+  json["input"] = to_json(input.report);
+  if (args.has("--report")) {
+    BERTH_TRY(const inf::FoldPlan plan, inf::make_folds(input.data, "5", rng.fork("folds")));
+    ProgressBar bar("evaluating");
+    inf::EvaluateOptions options;
+    options.techniques = false;
+    options.threads = std::max(1U, std::thread::hardware_concurrency());
+    options.progress = [&](std::size_t done, std::size_t all) {
+      bar.update(static_cast<double>(done) / static_cast<double>(all));
+    };
+    BERTH_TRY(const inf::Evaluation evaluation,
+              inf::evaluate(set, plan, rng.fork("models"), options));
+    json["honest"] = report::evaluation_json(evaluation);
+    BERTH_CHECK_OK(write_output(args.text("--report"), report::aip_page(set, aip, evaluation)));
+  }
+  return deliver(args, json, report::aip_text(aip));
+}
+
 template <Status (*kCommand)(const Args&)>
 int run(const Args& args) {
   const Status status = kCommand(args);
@@ -179,6 +210,20 @@ Command interference_evaluate_info() {
                   kSeedOption,
                   kJsonOption},
       .run = run<evaluate_command>};
+}
+
+Command reproduce_aip_info() {
+  return {.path = "reproduce aip",
+          .summary = "the interference paper's tables for a data set: error, influence, cost",
+          .example = "berth reproduce aip --data pairs.csv --report aip.html",
+          .options = {kDataOption,
+                      kModeOption,
+                      {.name = "--report",
+                       .metavar = "F.html",
+                       .help = "write a page with the honest evaluation too"},
+                      kSeedOption,
+                      kJsonOption},
+          .run = run<reproduce_aip_command>};
 }
 
 Command interference_fit_info() {

@@ -12,6 +12,7 @@ std::vector<Command> all_commands() {
   commands.push_back(interference_fit_info());
   commands.push_back(interference_predict_info());
   commands.push_back(interference_evaluate_info());
+  commands.push_back(reproduce_aip_info());
   return commands;
 }
 

@@ -17,5 +17,6 @@ namespace berth::cli {
 [[nodiscard]] Command interference_fit_info();
 [[nodiscard]] Command interference_predict_info();
 [[nodiscard]] Command interference_evaluate_info();
+[[nodiscard]] Command reproduce_aip_info();
 
 }  // namespace berth::cli

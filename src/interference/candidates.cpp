@@ -41,6 +41,7 @@ std::vector<Candidate> make_candidates(std::span<const Feature> features) {
   std::vector<Candidate> out;
   out.push_back({std::string(kPairGpName), {{"relevances", 0.0}}, {}, false});
   out.push_back({std::string(kPairGpName), {{"relevances", 1.0}}, {}, false});
+  out.push_back({std::string(kPairGpName), {{"linear", 1.0}}, {}, false});
   const bool has_composed = std::any_of(features.begin(), features.end(), [](const Feature& f) {
     return f.role == FeatureRole::kComposed;
   });

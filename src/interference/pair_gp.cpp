@@ -18,7 +18,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-enum class Factor : std::uint8_t { kOne, kFeatures, kIdentity };
+enum class Factor : std::uint8_t { kOne, kFeatures, kIdentity, kLinear };
 struct Component {
   Factor subject;
   Factor partner;
@@ -31,16 +31,50 @@ constexpr std::array<Component, PairGp::kComponents> kTable = {{
     {Factor::kOne, Factor::kIdentity},
     {Factor::kIdentity, Factor::kFeatures},
     {Factor::kFeatures, Factor::kIdentity},
+    {Factor::kLinear, Factor::kOne},
+    {Factor::kOne, Factor::kLinear},
+    {Factor::kLinear, Factor::kFeatures},
+    {Factor::kFeatures, Factor::kLinear},
 }};
+constexpr std::size_t kWithoutLinear = 7;
+constexpr double kAbsent = -700.0;  // log of a weight that is 0
+
 constexpr std::size_t kSubjectScale = PairGp::kComponents;
 constexpr std::size_t kPartnerScale = PairGp::kComponents + 1;
 constexpr std::size_t kNoise = PairGp::kComponents + 2;
 constexpr double kJitter = 1e-8;
-constexpr int kEvaluations = 50;
+constexpr std::size_t kFirstRows = 150;
+struct Stage {
+  std::size_t rows;
+  int evaluations;
+};
+constexpr Stage kStages[] = {{kFirstRows, 40}, {PairGp::kSearchRows, 15}};
 
-double factor(Factor kind, double features, double identity) {
-  if (kind == Factor::kOne) return 1.0;
-  return kind == Factor::kFeatures ? features : identity;
+// The three kernels of two states of a side.
+struct Kernels {
+  double features = 0;
+  double identity = 0;
+  double linear = 0;
+
+  [[nodiscard]] double of(Factor kind) const {
+    switch (kind) {
+      case Factor::kOne:
+        return 1.0;
+      case Factor::kFeatures:
+        return features;
+      case Factor::kIdentity:
+        return identity;
+      case Factor::kLinear:
+        return linear;
+    }
+    return 0.0;
+  }
+};
+
+double linear_kernel(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t f = 0; f < a.size(); ++f) sum += a[f] * b[f];
+  return a.empty() ? 0.0 : sum / static_cast<double>(a.size());
 }
 
 // Matern 3/2 of a squared distance, and its derivative by the squared distance.
@@ -94,14 +128,16 @@ struct Prior {
 struct Factors {
   const MatrixXd& subject_features;
   const MatrixXd& subject_identity;
+  const MatrixXd& subject_linear;
   const MatrixXd& partner_features;
   const MatrixXd& partner_identity;
+  const MatrixXd& partner_linear;
 
-  [[nodiscard]] double subject(std::size_t component, Index a, Index b) const {
-    return factor(kTable[component].subject, subject_features(a, b), subject_identity(a, b));
+  [[nodiscard]] Kernels subject(Index a, Index b) const {
+    return {subject_features(a, b), subject_identity(a, b), subject_linear(a, b)};
   }
-  [[nodiscard]] double partner(std::size_t component, Index a, Index b) const {
-    return factor(kTable[component].partner, partner_features(a, b), partner_identity(a, b));
+  [[nodiscard]] Kernels partner(Index a, Index b) const {
+    return {partner_features(a, b), partner_identity(a, b), partner_linear(a, b)};
   }
 };
 
@@ -136,8 +172,12 @@ PairGp::Side PairGp::make_side(std::span<const PairRow> rows, SideView PairRow::
   }
   const auto n = static_cast<Index>(out.features.size());
   out.overlap.resize(n, n);
+  out.linear.resize(n, n);
   for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < n; ++j) out.overlap(i, j) = overlap(out.jobs[i], out.jobs[j]);
+    for (Index j = 0; j < n; ++j) {
+      out.overlap(i, j) = overlap(out.jobs[i], out.jobs[j]);
+      out.linear(i, j) = linear_kernel(out.features[i], out.features[j]);
+    }
   }
   return out;
 }
@@ -168,6 +208,7 @@ struct PairGp::Search {
   const Vector& y;
   const Prior& prior;
   bool relevances;
+  bool linear;
 
   double operator()(std::span<const double> theta, std::span<double> gradient) const {
     const Index n = y.size();
@@ -182,12 +223,16 @@ struct PairGp::Search {
 
     std::fill(gradient.begin(), gradient.end(), 0.0);
     add_gradient(theta, inverse, alpha, gradient);
-    if (!relevances) std::fill(gradient.begin() + kFixedParameters, gradient.end(), 0.0);
     for (std::size_t m = 0; m < theta.size(); ++m) {
+      if (theta[m] <= kAbsent) continue;
       const double z = (theta[m] - prior.mean[m]) / prior.width[m];
       value += 0.5 * z * z;
       gradient[m] += z / prior.width[m];
     }
+    if (!linear) {
+      std::fill(gradient.begin() + kWithoutLinear, gradient.begin() + kComponents, 0.0);
+    }
+    if (!relevances) std::fill(gradient.begin() + kFixedParameters, gradient.end(), 0.0);
     return value;
   }
 
@@ -197,8 +242,9 @@ struct PairGp::Search {
     const MatrixXd squared_p = partner.distances(theta);
     const MatrixXd ks = kernel(squared_s, theta[kSubjectScale]);
     const MatrixXd kp = kernel(squared_p, theta[kPartnerScale]);
-    const Factors factors{ks, subject.overlap, kp, partner.overlap};
+    const Factors factors{ks, subject.overlap, subject.linear, kp, partner.overlap, partner.linear};
     const auto weight = weights(theta);
+    const std::size_t active = linear ? kComponents : kWithoutLinear;
     // d value / d kernel, gathered by pairs of states.
     MatrixXd by_subject = MatrixXd::Zero(ks.rows(), ks.cols());
     MatrixXd by_partner = MatrixXd::Zero(kp.rows(), kp.cols());
@@ -209,9 +255,11 @@ struct PairGp::Search {
         const Index b = subject.state[j];
         const Index c = partner.state[i];
         const Index d = partner.state[j];
-        for (std::size_t m = 0; m < kComponents; ++m) {
-          const double fs = factors.subject(m, a, b);
-          const double fp = factors.partner(m, c, d);
+        const Kernels of_subject = factors.subject(a, b);
+        const Kernels of_partner = factors.partner(c, d);
+        for (std::size_t m = 0; m < active; ++m) {
+          const double fs = of_subject.of(kTable[m].subject);
+          const double fp = of_partner.of(kTable[m].partner);
           const double scaled = w * weight[m];
           gradient[m] += scaled * fs * fp;
           if (kTable[m].subject == Factor::kFeatures) by_subject(a, b) += scaled * fp;
@@ -249,15 +297,16 @@ MatrixXd PairGp::covariance(const Side& subject, const Side& partner,
   const auto n = static_cast<Index>(subject.rows());
   const MatrixXd ks = kernel(subject.distances(theta), theta[kSubjectScale]);
   const MatrixXd kp = kernel(partner.distances(theta), theta[kPartnerScale]);
-  const Factors factors{ks, subject.overlap, kp, partner.overlap};
+  const Factors factors{ks, subject.overlap, subject.linear, kp, partner.overlap, partner.linear};
   const auto weight = weights(theta);
   MatrixXd k(n, n);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j <= i; ++j) {
+      const Kernels of_subject = factors.subject(subject.state[i], subject.state[j]);
+      const Kernels of_partner = factors.partner(partner.state[i], partner.state[j]);
       double sum = 0;
       for (std::size_t m = 0; m < kComponents; ++m) {
-        sum += weight[m] * factors.subject(m, subject.state[i], subject.state[j]) *
-               factors.partner(m, partner.state[i], partner.state[j]);
+        sum += weight[m] * of_subject.of(kTable[m].subject) * of_partner.of(kTable[m].partner);
       }
       k(i, j) = k(j, i) = sum;
     }
@@ -286,26 +335,33 @@ Status PairGp::fit(std::span<const PairRow> rows, Options options, const Vector&
     std::iota(partner.relevance.begin(), partner.relevance.end(),
               kFixedParameters + (same_features ? 0 : of_subject));
   };
-  std::vector<std::size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (rows.size() > kSearchRows) {
-    rng.shuffle(std::span(order));
-    order.resize(kSearchRows);
-    std::sort(order.begin(), order.end());
-  }
-  std::vector<PairRow> part;
-  Vector part_target(static_cast<Index>(order.size()));
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    part.push_back(rows[order[i]]);
-    part_target(static_cast<Index>(i)) = target_(static_cast<Index>(order[i]));
-  }
-  Side part_subject;
-  Side part_partner;
-  make_both(part, part_subject, part_partner);
   const Prior prior(of_subject, of_partner, of_subject + (same_features ? 0 : of_partner));
   theta_ = prior.mean;
-  minimise(theta_, kEvaluations,
-           Search{part_subject, part_partner, part_target, prior, options.relevances});
+  if (!options.linear) {
+    std::fill(theta_.begin() + kWithoutLinear, theta_.begin() + kComponents, kAbsent);
+  }
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  rng.shuffle(std::span(order));
+  // Most of the way on few rows, the rest on more: a step costs the cube of their number.
+  for (const Stage stage : kStages) {
+    if (stage.rows == kFirstRows && rows.size() <= kFirstRows) continue;
+    std::vector<std::size_t> used(order.begin(),
+                                  order.begin() + std::min(stage.rows, order.size()));
+    std::sort(used.begin(), used.end());
+    std::vector<PairRow> part;
+    Vector part_target(static_cast<Index>(used.size()));
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      part.push_back(rows[used[i]]);
+      part_target(static_cast<Index>(i)) = target_(static_cast<Index>(used[i]));
+    }
+    Side part_subject;
+    Side part_partner;
+    make_both(part, part_subject, part_partner);
+    minimise(
+        theta_, stage.evaluations,
+        Search{part_subject, part_partner, part_target, prior, options.relevances, options.linear});
+  }
 
   make_both(rows, subject_, partner_);
   MatrixXd k = covariance(subject_, partner_, theta_);
@@ -318,35 +374,33 @@ Status PairGp::fit(std::span<const PairRow> rows, Options options, const Vector&
 }
 
 double PairGp::predict(const PairRow& row) const {
-  // The two kernels of the new row with every state of one side.
-  const auto against = [&](const Side& side, const SideView& view, double log_length,
-                           std::vector<double>& features, std::vector<double>& identity) {
+  // The kernels of the new row with every state of one side.
+  const auto against = [&](const Side& side, const SideView& view, double log_length) {
     const double inverse = std::exp(-2.0 * log_length);
-    for (std::size_t i = 0; i < side.features.size(); ++i) {
+    std::vector<double> relevance;
+    for (const std::size_t at : side.relevance) relevance.push_back(std::exp(theta_[at]));
+    std::vector<Kernels> out(side.features.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
       double squared = 0;
       for (std::size_t f = 0; f < view.features.size(); ++f) {
         const double gap = side.features[i][f] - view.features[f];
-        squared += std::exp(theta_[side.relevance[f]]) * gap * gap;
+        squared += relevance[f] * gap * gap;
       }
-      features.push_back(matern(squared * inverse));
-      identity.push_back(overlap(side.jobs[i], view.jobs));
+      out[i] = {matern(squared * inverse), overlap(side.jobs[i], view.jobs),
+                linear_kernel(side.features[i], view.features)};
     }
+    return out;
   };
-  std::vector<double> ks;
-  std::vector<double> ds;
-  std::vector<double> kp;
-  std::vector<double> dp;
-  against(subject_, row.subject, theta_[kSubjectScale], ks, ds);
-  against(partner_, row.partner, theta_[kPartnerScale], kp, dp);
+  const auto subject = against(subject_, row.subject, theta_[kSubjectScale]);
+  const auto partner = against(partner_, row.partner, theta_[kPartnerScale]);
   const auto weight = weights(theta_);
   double sum = 0;
   for (std::size_t i = 0; i < subject_.rows(); ++i) {
-    const auto a = subject_.state[i];
-    const auto c = partner_.state[i];
+    const Kernels& s = subject[subject_.state[i]];
+    const Kernels& p = partner[partner_.state[i]];
     double k = 0;
     for (std::size_t m = 0; m < kComponents; ++m) {
-      k += weight[m] * factor(kTable[m].subject, ks[a], ds[a]) *
-           factor(kTable[m].partner, kp[c], dp[c]);
+      k += weight[m] * s.of(kTable[m].subject) * p.of(kTable[m].partner);
     }
     sum += k * alpha_(static_cast<Index>(i));
   }
