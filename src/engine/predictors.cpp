@@ -9,6 +9,9 @@
 namespace berth {
 namespace {
 
+// Far beyond any run, and small enough to add to.
+constexpr TimeUs kLongest = kNever / 4;
+
 class NoPredictors final : public Predictors {
  public:
   [[nodiscard]] std::string_view name() const override { return "none"; }
@@ -55,7 +58,7 @@ Result<std::unique_ptr<Predictors>> make_predictors(std::string_view spec, const
     for (const JobTruth& truth : workload.truths) {
       const double factor = rng.log_normal(0.0, *sigma);
       const double us = static_cast<double>(truth.work_us) * factor;
-      run_times_us.push_back(us < static_cast<double>(kNever / 4) ? std::llround(us) : kNever / 4);
+      run_times_us.push_back(us < static_cast<double>(kLongest) ? std::llround(us) : kLongest);
     }
     return std::make_unique<TablePredictors>(std::string(spec), std::move(run_times_us));
   }

@@ -15,6 +15,8 @@ constexpr std::int64_t kMaxServers = 1'000'000;
 constexpr std::int64_t kMaxGpusPerServer = 16'384;
 constexpr std::int64_t kMaxGpus = 4'000'000;
 
+constexpr std::int64_t kMibPerGib = 1024;
+constexpr std::int64_t kBytesPerMib = 1024 * kMibPerGib;
 constexpr std::array<std::string_view, 3> kNames = {"philly", "mlfs-real", "mlfs-large"};
 
 void add_servers(Cluster& cluster, std::string_view prefix, int count, GpuTypeId type,
@@ -44,10 +46,10 @@ Cluster philly_cluster() {
 Cluster mlfs_real_cluster() {
   Cluster cluster;
   cluster.name = "mlfs-real";
-  cluster.gpu_types.push_back({.name = "V100", .memory_mib = 16 * 1024});
+  cluster.gpu_types.push_back({.name = "V100", .memory_mib = 16 * kMibPerGib});
   ResourceVector capacity;
   capacity[Resource::kCpuMilli] = 32'000;
-  capacity[Resource::kMemoryMib] = 244'000'000'000 / (1024 * 1024);
+  capacity[Resource::kMemoryMib] = 244'000'000'000 / kBytesPerMib;
   capacity[Resource::kNetBytesPerS] = 1'250'000'000;
   add_servers(cluster, "s", 20, GpuTypeId{0U}, 4, capacity);
   return cluster;
@@ -58,11 +60,11 @@ Cluster mlfs_real_cluster() {
 Cluster mlfs_large_cluster() {
   Cluster cluster;
   cluster.name = "mlfs-large";
-  cluster.gpu_types.push_back({.name = "V100", .memory_mib = 16 * 1024});
+  cluster.gpu_types.push_back({.name = "V100", .memory_mib = 16 * kMibPerGib});
   const auto capacity_for = [](std::int64_t gpus) {
     ResourceVector capacity;  // the share of a GPU as in mlfs-real
     capacity[Resource::kCpuMilli] = 8'000 * gpus;
-    capacity[Resource::kMemoryMib] = 244'000'000'000 / (1024 * 1024) / 4 * gpus;
+    capacity[Resource::kMemoryMib] = 244'000'000'000 / kBytesPerMib / 4 * gpus;
     capacity[Resource::kNetBytesPerS] = 1'250'000'000;
     return capacity;
   };
