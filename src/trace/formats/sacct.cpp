@@ -72,9 +72,15 @@ constexpr Fault kEndBeforeStart{"end before start", "an end after the start"};
 constexpr Fault kNoDuration{"no duration", "Elapsed, or Start and End"};
 constexpr Fault kElapsedMismatch{"Elapsed is not End minus Start", "the same; Elapsed is used"};
 constexpr Fault kStartBeforeSubmit{"start before submission", "a later start; the wait is unknown"};
+constexpr Fault kUsedTooOften{"job number used too often", "at most 50 jobs of one number"};
+constexpr Fault kUnknownState{"unknown state", "a state of Slurm; taken as unknown"};
 constexpr Fault kNoGpus{"resources unknown", "AllocTRES, as cpu=8,gres/gpu=2"};
 constexpr Fault kRequestUsed{"allocation not recorded", "AllocTRES; the request is used"};
 constexpr Fault kShardsOnly{"shards: shares of a GPU of unknown size", "gres/gpu=N"};
+
+// Numbers start again when a database is lost; a number that so many jobs share is none, and
+// looking through all of them for each would take for ever.
+constexpr int kMostUses = 50;
 
 // Most lines are steps: where the job id comes first, they need not be taken apart.
 bool is_step_line(std::string_view line) {
@@ -103,7 +109,7 @@ struct StateWord {
   std::string_view word;
   Phase phase;
 };
-// States that are not the end of a job; a state cut short ("CANCELLED+") is read as its start.
+// States that are not the end of a job.
 constexpr std::array kStates{
     StateWord{"RUNNING", Phase::kRunning},     StateWord{"COMPLETING", Phase::kRunning},
     StateWord{"SUSPENDED", Phase::kRunning},   StateWord{"STOPPED", Phase::kRunning},
@@ -114,8 +120,28 @@ constexpr std::array kStates{
     StateWord{"REVOKED", Phase::kWaiting},
 };
 
+// States that are the end of a job, or of a run of it.
+constexpr std::array<std::string_view, 12> kEnds{
+    "COMPLETED", "FAILED",    "CANCELLED", "TIMEOUT",  "NODE_FAIL", "OUT_OF_MEMORY",
+    "PREEMPTED", "BOOT_FAIL", "DEADLINE",  "REQUEUED", "REVOKED",   "SPECIAL_EXIT",
+};
+
+// The first word; one that was cut short is made whole.
 std::string_view state_word(std::string_view state) {
-  return state.substr(0, state.find_first_of(" +"));
+  const std::size_t end = std::min(state.find_first_of(" +"), state.size());
+  const std::string_view word = state.substr(0, end);
+  if (end == state.size() || state[end] != '+' || word.empty()) return word;
+  for (const std::string_view whole : kEnds) {
+    if (whole.starts_with(word)) return whole;
+  }
+  for (const StateWord& whole : kStates) {
+    if (whole.word.starts_with(word)) return whole.word;
+  }
+  return word;
+}
+
+bool is_known_end(std::string_view state) {
+  return std::ranges::find(kEnds, state_word(state)) != kEnds.end();
 }
 
 Phase phase_of(std::string_view state) {
@@ -134,10 +160,11 @@ bool is_requeued(std::string_view state) {
 
 // What tells runs of one job from jobs that share a number. Kept for each job, in their order.
 struct RunInfo {
-  TimeUs submit_us = 0;     // of the last run
-  TimeUs start_us = 0;      // of the last run; its submission where the start is not known
-  std::uint64_t owner = 0;  // hash of cluster, user and name
-  bool requeued = false;    // the last run ended so
+  TimeUs submit_us = 0;       // of the last run
+  TimeUs start_us = 0;        // of the last run; its submission where the start is not known
+  std::uint64_t owner = 0;    // hash of cluster, user and name
+  std::uint32_t cluster = 0;  // hash of its name
+  bool requeued = false;      // the last run ended so
 };
 
 class SacctReader {
@@ -200,6 +227,7 @@ class SacctReader {
     read_names(job, run);
     run.requeued = is_requeued(state);
     job.status = parse_status(state_word(state));
+    if (!is_missing(state) && !is_known_end(state)) table.warn(kUnknownState, kState);
     return true;
   }
 
@@ -247,6 +275,7 @@ class SacctReader {
     }
     const bool both = start.known() && end.known();
     if (!job.duration_us.known()) {
+      if (table.has(kStart) && !start.known()) return reject(kNeverStarted, kStart);
       if (!both) return reject(kNoDuration, table.has(kElapsed) ? kElapsed : kEnd);
       if (end.value() < start.value()) return reject(kEndBeforeStart, kEnd);
       job.duration_us = end.value() - start.value();
@@ -312,7 +341,11 @@ class SacctReader {
     job.user = trace.users.index_of(table[kUser]);
     job.vc = trace.vcs.index_of(table.has(kAccount) ? table[kAccount] : table[kPartition]);
     run.owner = mix64(std::hash<std::string_view>{}(job.name)) ^ job.user;
-    if (table.has(kCluster)) run.owner ^= std::hash<std::string_view>{}(table[kCluster]);
+    if (table.has(kCluster)) {
+      const std::uint64_t cluster = std::hash<std::string_view>{}(table[kCluster]);
+      run.owner ^= cluster;
+      run.cluster = static_cast<std::uint32_t>(cluster);
+    }
   }
 
   // Many jobs share a name.
@@ -333,8 +366,11 @@ class SacctReader {
     std::string next_id;
     for (int use = 2; known != nullptr; ++use) {
       RunInfo& held = runs_[static_cast<std::size_t>(known - context_->trace.jobs.data())];
-      if (held.submit_us == run.submit_us && held.start_us == run.start_us) break;  // a duplicate
+      const bool duplicate = held.submit_us == run.submit_us && held.start_us == run.start_us &&
+                             held.cluster == run.cluster;
+      if (duplicate) break;
       if (merge(*known, held, job, run)) return;
+      if (use > kMostUses) return table_->reject(kUsedTooOften, kId);
       next_id = fmt::format("{}#{}", id, use);
       known = jobs_.find(next_id);
     }

@@ -68,6 +68,42 @@ TEST(Sacct, AJobNumberUsedAgainIsAnotherJob) {
   EXPECT_EQ(result.report.counts().at("job numbers used again"), 1U);
 }
 
+TEST(Sacct, ANumberOfTooManyJobsIsRefusedSoon) {
+  std::string rows;
+  constexpr int kRows = 20'000;
+  for (int i = 0; i < kRows; ++i) {
+    rows += row("7", "COMPLETED", i % 400, i % 400 + 1, 1, "job" + std::to_string(i));
+  }
+  const auto result = read(rows);
+  EXPECT_EQ(result.trace.jobs.size(), 50U);
+  EXPECT_EQ(result.report.rejected(), std::uint64_t{kRows - 50});
+}
+
+TEST(Sacct, TheSameNumberAndTimesOnTwoClustersAreTwoJobs) {
+  const std::string header =
+      "Cluster|JobID|JobName|User|State|Submit|Start|End|Elapsed|AllocTRES\n";
+  const std::string rest =
+      "|5|a|u|COMPLETED|2026-03-02T01:00:00|2026-03-02T01:01:00|2026-03-02T01:02:00|00:01:00|"
+      "gres/gpu=1\n";
+  const auto result =
+      read_trace_bytes(header + "east" + rest + "west" + rest + "west" + rest, "sacct");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->trace.jobs.size(), 2U);
+  EXPECT_EQ(result->report.rejected(), 1U);
+}
+
+TEST(Sacct, StatesCutShortAreMadeWholeAndOthersWarned) {
+  const auto result = read(row("1", "OUT_OF_ME+", 0, 1, 1) + row("2", "CANCELLED+", 0, 1, 1) +
+                           row("3", "COMPLETI+", 0, 1, 1) + row("4", "PEND+", 0, 1, 1) +
+                           row("5", "WEIRD", 0, 1, 1));
+  EXPECT_EQ(job(result, "1").status, EndStatus::kFailed);
+  EXPECT_EQ(job(result, "2").status, EndStatus::kCancelled);
+  EXPECT_EQ(job(result, "5").status, EndStatus::kUnknown);
+  EXPECT_EQ(result.report.rejected_by_reason().at("still running"), 1U);
+  EXPECT_EQ(result.report.rejected_by_reason().at("never started"), 1U);
+  EXPECT_EQ(result.report.warned_by_reason().at("unknown state"), 1U);
+}
+
 TEST(Sacct, TheSameRowTwiceIsADuplicate) {
   const std::string once = row("7", "COMPLETED", 0, 1, 10);
   const ReadResult result = read(once + once);
