@@ -70,6 +70,8 @@ constexpr Fault kNoJobRow{"no job row", "a row in the job table"};
 constexpr Fault kBadTask{"a task of the job was rejected", "all tasks"};
 constexpr Fault kShareTooFine{"finer than a thousandth of a GPU", "a plan_gpu of whole tenths"};
 constexpr Fault kRange{"out of range", "a smaller number"};
+constexpr Fault kInstanceRange{"out of range", "1 to 1000000 instances"};
+constexpr Fault kTaskTwice{"a task is there twice", "each task of a job once; the first is used"};
 
 // What the tasks of one job come to.
 struct TaskSum {
@@ -79,9 +81,10 @@ struct TaskSum {
   MaybeInt cpu_milli;
   MaybeInt memory_mib;
   std::string gpu_types;
-  const Fault* fault = nullptr;  // why the job cannot be used
-  std::uint64_t line = 0;        // of its first task
-  bool used = false;             // by a row of the job table
+  std::vector<std::uint32_t> tasks;  // names, by their number
+  const Fault* fault = nullptr;      // why the job cannot be used
+  std::uint64_t line = 0;            // of its first task
+  bool used = false;                 // by a row of the job table
 };
 
 // One of the two tables, and where its column names are.
@@ -166,6 +169,13 @@ const Fault* parse_gib(std::string_view text, MaybeInt& out) {
   return nullptr;
 }
 
+const Fault* parse_instances(std::string_view text, MaybeInt& out) {
+  const Fault* fault = parse_count(text, out);
+  if (fault != nullptr) return fault;
+  const std::int64_t instances = out.value_or(0);
+  return instances < 1 || instances > 1'000'000 ? &kInstanceRange : nullptr;
+}
+
 // 0 stands for "unknown" in these tables.
 bool known_time(MaybeInt time) {
   return time.known() && time.value() != 0;
@@ -215,6 +225,9 @@ class PaiReader {
     if (!table.require(kTaskJob)) return;
     TaskSum& sum = sum_of(table[kTaskJob]);
     if (sum.line == 0) sum.line = table.line();
+    if (is_known_task(sum, table[kTaskName])) {
+      return reject(table, kTaskTwice, kTaskName);
+    }
     const Fault* fault = read_task(table, sum);
     if (fault != nullptr && (sum.fault == nullptr || sum.fault == &kNeverStarted)) {
       sum.fault = fault;
@@ -228,17 +241,19 @@ class PaiReader {
     MaybeInt gpu;
     MaybeInt cpu;
     MaybeInt memory;
-    for (const Fault* fault :
-         {parse_count(table[kInstances], instances), parse_arrival_s(table[kTaskStart], start),
-          parse_arrival_s(table[kTaskEnd], end), parse_hundredths_milli(table[kPlanGpu], gpu),
-          parse_cpu(table[kPlanCpu], cpu), parse_gib(table[kPlanMemory], memory)}) {
-      if (fault != nullptr) {
-        note_bad_task(table, *fault);
-        return &kBadTask;
-      }
-    }
-    if (!instances.known() || instances.value() > 1'000'000) {
-      note_bad_task(table, kRange);
+    struct Value {
+      TaskColumn column;
+      Parser parser;
+      MaybeInt* out;
+    };
+    for (const auto& [column, parser, out] :
+         {Value{kInstances, parse_instances, &instances},
+          Value{kTaskStart, parse_arrival_s, &start}, Value{kTaskEnd, parse_arrival_s, &end},
+          Value{kPlanGpu, parse_hundredths_milli, &gpu}, Value{kPlanCpu, parse_cpu, &cpu},
+          Value{kPlanMemory, parse_gib, &memory}}) {
+      const Fault* fault = parser(table[column], *out);
+      if (fault == nullptr) continue;
+      warn(table, *fault, column);
       return &kBadTask;
     }
     const std::string_view status = table[kTaskStatus];
@@ -247,18 +262,29 @@ class PaiReader {
     if (!known_time(start)) return &kNoStart;
     if (end.value() < start.value()) return &kEndBeforeStart;
     add_times(sum, start, end);
-    add_demand(sum.gpu_milli, instances.value() * gpu.value_or(0));
-    add_demand(sum.cpu_milli, instances.value() * cpu.value_or(0));
-    add_demand(sum.memory_mib, instances.value() * memory.value_or(0));
+    add_demand(sum.gpu_milli, instances.value(), gpu.value_or(0));
+    add_demand(sum.cpu_milli, instances.value(), cpu.value_or(0));
+    add_demand(sum.memory_mib, instances.value(), memory.value_or(0));
     add_type(sum, table.text(kGpuType), gpu.value_or(0));
-    return sum.gpu_milli.value() > kMaxCount * 1000 ? &kRange : nullptr;
+    const bool too_much = sum.gpu_milli.value() > kMaxCount * 1000 ||
+                          sum.cpu_milli.value() > kMaxCount * 1000 ||
+                          sum.memory_mib.value() > kMaxCount;
+    return too_much ? &kRange : nullptr;
   }
 
-  void note_bad_task(Table& table, const Fault& fault) {
-    RowNote note = table.note(fault, kInstances);
+  void warn(Table& table, const Fault& fault, std::size_t column) {
+    RowNote note = table.note(fault, column);
     note.file = file_;
-    note.field = "task";
     context_->report.warn(std::move(note));
+  }
+
+  // Rows are joined by hand now and then; a task counted twice would double the job's GPUs.
+  bool is_known_task(TaskSum& sum, std::string_view task) {
+    if (task.empty()) return false;
+    const std::uint32_t name = task_names_.index_of(task);
+    if (std::ranges::find(sum.tasks, name) != sum.tasks.end()) return true;
+    sum.tasks.push_back(name);
+    return false;
   }
 
   static void add_times(TaskSum& sum, MaybeInt start, MaybeInt end) {
@@ -266,9 +292,11 @@ class PaiReader {
     sum.last_end_us = std::max(sum.last_end_us.value_or(end.value()), end.value());
   }
 
-  static void add_demand(MaybeInt& sum, std::int64_t more) {
+  // Sums stop far above what is accepted, and far below an overflow.
+  static void add_demand(MaybeInt& sum, std::int64_t instances, std::int64_t each) {
     constexpr std::int64_t kMost = std::int64_t{1} << 60U;
-    sum = std::min(kMost, sum.value_or(0) + std::min(kMost, more));
+    const std::int64_t more = each > kMost / instances ? kMost : instances * each;
+    sum = std::min(kMost, sum.value_or(0) + more);
   }
 
   // MISC stands for several kinds: no type.
@@ -327,6 +355,7 @@ class PaiReader {
 
   ReadContext* context_;
   Collector jobs_;
+  NameTable task_names_;
   std::string file_;
   std::unordered_map<std::string_view, TaskSum> sums_;
 };
