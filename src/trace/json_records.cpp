@@ -65,13 +65,13 @@ bool JsonRecords::next(std::string_view& object) {
     ended_ = true;
     return false;
   }
-  if (!more || c != '{') {
+  if (!more || (array_ ? c == ',' || c == ']' : c != '{')) {
     return stop(array_ ? "the list is broken" : "not a list of objects",
                 array_ ? "an object" : "'[' (an array of jobs) or '{' (one job a line)");
   }
   record_line_ = line_;
   std::size_t size = 0;
-  if (!scan_object(size)) return false;
+  if (!scan_value(size)) return false;
   object = input_->window().substr(0, size);
   // The text stays where it is until the next call: consuming only moves the start of the window.
   consume(size);
@@ -86,11 +86,13 @@ bool JsonRecords::finish_array() {
   return false;
 }
 
-bool JsonRecords::scan_object(std::size_t& size) {
+bool JsonRecords::scan_value(std::size_t& size) {
   std::size_t at = 0;
   int depth = 0;
   bool text = false;
   bool escaped = false;
+  const char first = input_->window().front();
+  const bool has_end_of_its_own = first == '{' || first == '[';
   while (true) {
     const std::string_view window = input_->window();
     for (; at < window.size(); ++at) {
@@ -105,6 +107,9 @@ bool JsonRecords::scan_object(std::size_t& size) {
         }
       } else if (c == '"') {
         text = true;
+      } else if (!has_end_of_its_own && (c == ',' || c == ']')) {
+        size = at;
+        return true;
       } else if (c == '{' || c == '[') {
         ++depth;
       } else if ((c == '}' || c == ']') && --depth == 0) {

@@ -39,6 +39,8 @@ constexpr Fault kUnknownStatus{"unknown status", "Pass, Killed or Failed; taken 
 constexpr Fault kSmallerMachine{"more GPUs than the machine list has",
                                 "the list's number; used as it is"};
 constexpr Fault kNotUtf8{"not UTF-8", "UTF-8 text"};
+constexpr Fault kNotAnObject{"not an object", "an object for each job"};
+constexpr Fault kBadValue{"a value that JSON does not have", "texts and numbers of JSON"};
 
 struct Attempt {
   MaybeInt start;
@@ -61,6 +63,23 @@ bool in_the_doubled_hour(TimeUs start, TimeUs end) {
 }
 
 using MachineList = std::map<std::string, std::int64_t, std::less<>>;  // GPUs by name
+
+// Why a record whose braces match cannot be used, although the list goes on behind it; nullptr:
+// the file is not JSON.
+const Fault* fault_of(simdjson::error_code code) {
+  switch (code) {
+    case simdjson::UTF8_ERROR:
+      return &kNotUtf8;
+    case simdjson::INCORRECT_TYPE:
+      return &kNotAnObject;
+    case simdjson::STRING_ERROR:     // half a pair of surrogates, an unknown escape
+    case simdjson::UNESCAPED_CHARS:  // a line end within a text
+    case simdjson::NUMBER_ERROR:     // 1e999
+      return &kBadValue;
+    default:
+      return nullptr;
+  }
+}
 
 // Reads one job; every way to fail is reported once.
 class Job {
@@ -272,8 +291,8 @@ class PhillyJsonReader {
     }
     dom::object object;
     if (code == simdjson::SUCCESS) code = root.get(object);
-    if (code == simdjson::UTF8_ERROR) {
-      Job(object, context_->report, machines_, line).reject(kNotUtf8, {}, {});
+    if (const Fault* fault = fault_of(code)) {
+      Job(object, context_->report, machines_, line).reject(*fault, {}, text.substr(0, 60));
       return {};
     }
     if (code != simdjson::SUCCESS) {
