@@ -36,6 +36,9 @@ Result<std::string> generate(const Args& args) {
   BERTH_TRY(const std::int64_t seed, args.integer("--seed", 0, 1'000'000'000'000));
   BERTH_TRY(options.load, args.number("--load", 1e-6, 1e6));
   BERTH_TRY(options.gpus, args.integer("--gpus", 1, 1'000'000'000));
+  if (args.text("--out") == "-" && args.has("--json") && args.text("--json") == "-") {
+    return fail(usage_error("the trace and the JSON cannot both go to standard output", "--json"));
+  }
   options.jobs = static_cast<std::uint64_t>(jobs);
   BERTH_TRY(const trace::Trace generated,
             trace::generate_philly_like(options, Rng(static_cast<std::uint64_t>(seed))));

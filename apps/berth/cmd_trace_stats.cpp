@@ -44,7 +44,9 @@ Json quantiles_json(const Quantiles& quantiles, double unit) {
 Json groups_json(const std::vector<trace::GroupSummary>& groups) {
   Json out = Json::object();
   for (const auto& group : groups) {
-    out[group.name.empty() ? "unknown" : group.name] = {
+    // Bytes that are not UTF-8 are escaped: replaced, two names could become the same key.
+    const std::string name = printable(group.name, std::string::npos);
+    out[name.empty() ? "unknown" : name] = {
         {"jobs", group.jobs}, {"gpu_hours", json_number(group.gpu_hours)}};
   }
   return out;

@@ -82,6 +82,13 @@ constexpr std::array kMagics{
     Magic{"PAR1"sv, "Parquet"},
 };
 
+// Zstandard's skippable frames (RFC 8878, 3.1.2) may come first: pzstd writes one before each
+// block.
+bool is_skippable_zstd(std::string_view head) {
+  return head.size() >= 4 && (static_cast<unsigned char>(head[0]) & 0xF0U) == 0x50U &&
+         head.substr(1).starts_with("\x2a\x4d\x18"sv);
+}
+
 constexpr std::size_t kFileBlockBytes = 64 * 1024;
 // Small, so that what is tested from memory crosses the edges of blocks too.
 constexpr std::size_t kMemoryBlockBytes = 1024;
@@ -100,6 +107,7 @@ Result<std::unique_ptr<ByteSource>> decoded(std::string name, std::unique_ptr<By
     return fail(bad_input(input.name(), 0, {}, "not a text file", std::string(magic.what),
                           "text, plain or compressed with gzip, xz or zstd"));
   }
+  if (is_skippable_zstd(head)) return open_zstd(std::move(input));
   return open_plain(std::move(input));
 }
 

@@ -276,7 +276,7 @@ int header_score(std::string_view head, const TableSpec& spec) {
     const std::size_t end = std::min(head.find_first_of("\r\n"), head.size());
     line = head.substr(0, end);
     head.remove_prefix(std::min(end + 1, head.size()));
-  } while (trim(line).empty() && !head.empty());
+  } while ((trim(line).empty() || is_remark(line, spec)) && !head.empty());
   const auto names = header_names(line, spec.separator);
   const auto named = std::count_if(names.begin(), names.end(),
                                    [](const std::string& name) { return !name.empty(); });

@@ -109,8 +109,13 @@ done
 refused 1 "full" compare --trace trace.csv --cluster 2x2 --policies fifo --json full
 refused 1 "full" trace convert --trace trace.csv --out full
 refused 1 "full" trace generate --jobs 100 --out full
+refused 2 "standard output" trace generate --jobs 100 --out - --json -
 refused 1 "absent" trace generate --jobs 100 --out absent/x.csv
 [[ -c /dev/full ]] || complain "/dev/full was replaced"
+# Names that are not UTF-8 stay apart in JSON.
+printf 'id,arrival_s,gpus,duration_s,vc\n1,0,1,60,M\xfcller\n2,0,1,60,M\xf6ller\n' > latin.csv
+works trace stats --trace latin.csv --json -
+[[ $(grep -cE '"M\\\\xf[6c]ller"' out) == 2 ]] || complain "two names became one in JSON"
 echo "kept" > before.csv
 refused 2 "fifo" simulate --trace trace.csv --cluster 2x2 --policy fifp --events before.csv
 [[ $(cat before.csv) == kept ]] || complain "a refused run touched its output"

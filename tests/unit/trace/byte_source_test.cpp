@@ -133,6 +133,20 @@ TEST(ByteSource, RefusesABomb) {
   EXPECT_NE(out.error().text().find("expands more than"), std::string::npos) << out.error().text();
 }
 
+TEST(ByteSource, ReadsZstandardThatStartsWithASkippableFrame) {
+  using namespace std::string_literals;
+  const fs::path path =
+      fs::path(testing::TempDir()) / ("skip" + std::to_string(::getpid()) + ".zst");
+  auto sink = open_sink(path.string());
+  ASSERT_TRUE(sink);
+  ASSERT_TRUE((*sink)->write("a,b\n"));
+  ASSERT_TRUE((*sink)->finish());
+  const auto out = decode("\x50\x2a\x4d\x18\x04\0\0\0abcd"s + file_bytes(path));
+  fs::remove(path);
+  ASSERT_TRUE(out) << out.error().text();
+  EXPECT_EQ(*out, "a,b\n");
+}
+
 TEST(ByteSource, NamesWhatItCannotRead) {
   EXPECT_NE(decode("BZh9...").error().text().find("bzip2"), std::string::npos);
   EXPECT_NE(decode("PK\x03\x04...").error().text().find("zip"), std::string::npos);

@@ -87,6 +87,13 @@ TEST(PhillyCsv, CommentsAndRepeatedHeadersAreCounted) {
   EXPECT_EQ(result.report.counts().at("blank lines"), 1U);
 }
 
+TEST(PhillyCsv, IsRecognisedBehindAComment) {
+  const auto result =
+      read("# made by hand\n\n" + std::string(kPhilly) + "1,0,CLOS,1,1,60\n", "auto");
+  EXPECT_EQ(result.trace.format, "philly-csv");
+  EXPECT_EQ(result.trace.jobs.size(), 1U);
+}
+
 TEST(PhillyCsv, OldMacLineEnds) {
   const auto result =
       read("#job id,arrival time (sec),size,duration (sec)\r1,0,1,60\r2,5,2,70", "auto");
@@ -145,6 +152,20 @@ TEST(PhillyJson, BrokenListsAreRefused) {
   }
   EXPECT_NE(refusal("[]", "philly-json").find("no job"), std::string::npos);
   EXPECT_NE(refusal("{\"jobs\": [" + job + "]}", "philly-json").find("jobid"), std::string::npos);
+}
+
+TEST(PhillyJson, ADamagedElementDoesNotSpoilTheList) {
+  const std::string whole =
+      R"([{"start_time": "2017-10-03 08:10:00", "end_time": "2017-10-03 08:20:00", "detail": [{"ip": "m1", "gpus": ["g0"]}]}])";
+  for (const std::string element :
+       {"null", "7", "\"a, b]\"", "[1, 2]", "true", R"({"jobid": "half \ud800"})",
+        R"({"jobid": "b", "x": 1e999})", R"({"jobid": "b\x"})", "{\"jobid\": \"line\nend\"}"}) {
+    const auto result =
+        read("[" + philly_job("a", whole) + ", " + element + " ," + philly_job("c", whole) + "]",
+             "auto");
+    EXPECT_EQ(result.trace.jobs.size(), 2U) << element;
+    EXPECT_EQ(result.report.rejected(), 1U) << element;
+  }
 }
 
 TEST(PhillyJson, NanIsNothing) {
