@@ -46,8 +46,8 @@ Json groups_json(const std::vector<trace::GroupSummary>& groups) {
   for (const auto& group : groups) {
     // Bytes that are not UTF-8 are escaped: replaced, two names could become the same key.
     const std::string name = printable(group.name, std::string::npos);
-    out[name.empty() ? "unknown" : name] = {
-        {"jobs", group.jobs}, {"gpu_hours", json_number(group.gpu_hours)}};
+    out[name.empty() ? "unknown" : name] = {{"jobs", group.jobs},
+                                            {"gpu_hours", json_number(group.gpu_hours)}};
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/formats/pai_tables.h"
+#include "trace/reader.h"
 
 namespace berth::trace {
 namespace {
