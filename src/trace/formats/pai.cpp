@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/number.h"
 #include "trace/collector.h"
@@ -81,10 +82,10 @@ struct TaskSum {
   MaybeInt cpu_milli;
   MaybeInt memory_mib;
   std::string gpu_types;
-  std::vector<std::uint32_t> tasks;  // names, by their number
-  const Fault* fault = nullptr;      // why the job cannot be used
-  std::uint64_t line = 0;            // of its first task
-  bool used = false;                 // by a row of the job table
+  std::uint64_t number = 0;      // of the job
+  const Fault* fault = nullptr;  // why the job cannot be used
+  std::uint64_t line = 0;        // of its first task
+  bool used = false;             // by a row of the job table
 };
 
 // One of the two tables, and where its column names are.
@@ -217,7 +218,9 @@ class PaiReader {
   TaskSum& sum_of(std::string_view job) {
     const auto found = sums_.find(job);
     if (found != sums_.end()) return found->second;
-    return sums_.emplace(context_->trace.strings.keep(job), TaskSum{}).first->second;
+    TaskSum& sum = sums_[context_->trace.strings.keep(job)];
+    sum.number = sums_.size();
+    return sum;
   }
 
   // A task that cannot be used spoils its job, which is then rejected once.
@@ -279,12 +282,10 @@ class PaiReader {
   }
 
   // Rows are joined by hand now and then; a task counted twice would double the job's GPUs.
-  bool is_known_task(TaskSum& sum, std::string_view task) {
+  bool is_known_task(const TaskSum& sum, std::string_view task) {
     if (task.empty()) return false;
-    const std::uint32_t name = task_names_.index_of(task);
-    if (std::ranges::find(sum.tasks, name) != sum.tasks.end()) return true;
-    sum.tasks.push_back(name);
-    return false;
+    const std::uint64_t name = task_names_.index_of(task);
+    return !tasks_.insert(sum.number << 32U | name).second;
   }
 
   static void add_times(TaskSum& sum, MaybeInt start, MaybeInt end) {
@@ -356,6 +357,7 @@ class PaiReader {
   ReadContext* context_;
   Collector jobs_;
   NameTable task_names_;
+  std::unordered_set<std::uint64_t> tasks_;  // number of the job, number of the name
   std::string file_;
   std::unordered_map<std::string_view, TaskSum> sums_;
 };
