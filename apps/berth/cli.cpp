@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -103,11 +104,7 @@ void bind(Bound& bound) {
       bound.flags.push_back(false);
       bound.values.emplace_back();
       added = bound.app->add_option(name, bound.values.back(), help);
-      if (option.kind == OptionKind::kValue) {
-        added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-      } else {
-        added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-      }
+      added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       added->allow_extra_args(false);  // one value after each name: what follows is an argument
       added->type_name(std::string(option.metavar));
     }
@@ -130,6 +127,23 @@ Args collect(const Bound& bound) {
   return args;
 }
 
+// What is wrong with the values that an option was given, in words; "" if nothing is. Not left to
+// the parser, whose words do not help.
+std::string values_error(const Bound& bound) {
+  for (std::size_t i = 0; i < bound.command->options.size(); ++i) {
+    const Option& option = bound.command->options[i];
+    const auto& values = bound.values[i];
+    if (option.kind == OptionKind::kValue && values.size() > 1) {
+      return fmt::format("{} is given {} times", option.name, values.size());
+    }
+    if (std::find(values.begin(), values.end(), "") != values.end()) {
+      return fmt::format("{} needs a value ({}), an empty one was given", option.name,
+                         option.metavar);
+    }
+  }
+  return {};
+}
+
 // The words of the nearest command or option to what was not understood.
 std::string explain_extra(const Bound& bound, std::string_view word) {
   std::vector<std::string_view> names;
@@ -146,6 +160,17 @@ std::string explain_extra(const Bound& bound, std::string_view word) {
   }
   return fmt::format("unexpected argument '{}' for 'berth {}'", printable(word),
                      bound.command->path);
+}
+
+// "convert, stats, generate": what a group of commands has.
+std::string group_summary(std::string_view group, std::span<const Command> commands) {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands) {
+    if (command.path.starts_with(group) && command.path.substr(group.size()).starts_with(' ')) {
+      names.push_back(command.path.substr(group.size() + 1));
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 int wrong_use(const std::string& message) {
@@ -168,7 +193,7 @@ int dispatch(int argc, char** argv, std::span<const Command> commands) {
       leaf = leaf.substr(space + 1);
       CLI::App*& entry = groups[group];
       if (entry == nullptr) {
-        entry = app.add_subcommand(group, fmt::format("see 'berth {} --help'", group));
+        entry = app.add_subcommand(group, group_summary(group, commands));
         entry->require_subcommand(0, 1);
         entry->allow_extras();
       }
@@ -186,23 +211,30 @@ int dispatch(int argc, char** argv, std::span<const Command> commands) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const CLI::App* target = &app;
-    for (const CLI::App* deeper = target; deeper != nullptr;) {
-      target = deeper;
-      const auto chosen = deeper->get_subcommands();
-      deeper = chosen.empty() ? nullptr : chosen.front();
+    std::string above;  // the names before its own
+    for (auto chosen = app.get_subcommands(); !chosen.empty();) {
+      above += (above.empty() ? "" : " ") + target->get_name();
+      target = chosen.front();
+      chosen = target->get_subcommands();
     }
-    fmt::print("{}", target->help());
+    fmt::print("{}", target->help(above));
     return kDone;
   } catch (const CLI::CallForVersion&) {
     fmt::print("berth {}\n", BERTH_VERSION);
     return kDone;
+  } catch (const CLI::ArgumentMismatch& error) {
+    // "--json: 1 required F missing": nothing else can be wrong with one value after each name.
+    const std::string_view what = error.what();
+    return wrong_use(fmt::format("{} needs a value", what.substr(0, what.find(':'))));
   } catch (const CLI::ParseError& error) {
     return wrong_use(error.what());
   }
   for (const Bound& bound : bounds) {
     if (!bound.app->parsed()) continue;
-    const auto extras = bound.app->remaining();
+    auto extras = app.remaining(true);  // with what follows a "--"
+    std::erase(extras, "--");
     if (!extras.empty()) return wrong_use(explain_extra(bound, extras.front()));
+    if (const auto error = values_error(bound); !error.empty()) return wrong_use(error);
     const Args args = collect(bound);
     // Not left to the parser: an unknown option, which may be a misspelt one, comes first.
     for (const Option& option : bound.command->options) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -94,11 +95,35 @@ Result<std::vector<std::string>> policy_names(const Args& args) {
   return names;
 }
 
+// How many policies, from the first on, have all their runs; the runs are in the order of policies.
+std::size_t complete_policies(const std::vector<std::string>& names, std::size_t seeds,
+                              const std::vector<Metrics>& runs) {
+  std::size_t complete = 0;
+  while (complete < names.size() && runs.size() >= (complete + 1) * seeds &&
+         runs[(complete + 1) * seeds - 1].policy == names[complete]) {
+    ++complete;
+  }
+  return complete;
+}
+
+std::string never_fit_notice(const Comparison& comparison) {
+  if (comparison.runs().empty() || comparison.runs().front().never_fit == 0) return {};
+  const Metrics& run = comparison.runs().front();
+  return fmt::format("{} of {} jobs never fit the cluster and are left out; see: berth simulate\n",
+                     with_thousands(static_cast<std::int64_t>(run.never_fit)),
+                     with_thousands(static_cast<std::int64_t>(run.jobs)));
+}
+
 Result<int> compare_command(const Args& args) {
   if (args.has("--report")) return fail(usage_error("not in this version", "--report"));
   BERTH_TRY(const std::vector<std::string> names, policy_names(args));
   BERTH_TRY(const std::int64_t seeds, args.integer("--seeds", 1, 10'000));
+  constexpr std::array<std::string_view, 1> kOutputs = {"--json"};
+  BERTH_CHECK_OK(check_outputs(args, kOutputs));
   BERTH_TRY(const RunSetup setup, read_run_setup(args));
+  if (setup.seed > static_cast<std::uint64_t>(INT64_MAX - (seeds - 1))) {
+    return fail(usage_error("with so many --seeds the last one is too large", "--seed"));
+  }
   std::vector<RunTask> tasks;
   for (const std::string& name : names) {
     BERTH_TRY(const auto policy, make_policy(name, setup));  // wrong options before any run
@@ -108,24 +133,26 @@ Result<int> compare_command(const Args& args) {
   }
   const std::atomic<bool>& interrupted = catch_interrupts();
   BERTH_TRY(std::vector<Metrics> runs, run_all(setup, tasks, interrupted));
-  if (interrupted) {
-    nlohmann::ordered_json known = {{"runs", nlohmann::ordered_json::array()}};
-    for (const Metrics& metrics : runs) known["runs"].push_back(to_json(metrics));
-    BERTH_CHECK_OK(print_out(known.dump(2) + "\n"));
-    fmt::print(stderr, "berth: interrupted; {} of {} runs are done\n", runs.size(), tasks.size());
-    return kInterrupted;
-  }
-  const Comparison comparison(names, static_cast<std::size_t>(seeds), std::move(runs));
+  // After Ctrl-C the policies of which all runs are done are compared; the other runs are listed.
+  const std::size_t complete = complete_policies(names, static_cast<std::size_t>(seeds), runs);
+  const Comparison comparison(
+      {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(complete)},
+      static_cast<std::size_t>(seeds), std::move(runs));
   if (args.has("--json")) {
     auto json = comparison.to_json();
+    json["baseline"] = names.front();
+    json["interrupted"] = interrupted.load();
     json["input"] = to_json(setup.report);
     BERTH_CHECK_OK(write_output(args.text("--json"), json.dump(2) + "\n"));
   }
-  if (args.text("--json") != "-") {
+  if (!any_on_stdout(args, kOutputs) && complete > 0) {
     BERTH_CHECK_OK(print_out(comparison.table(stdout_has_colour())));
   }
-  fmt::print(stderr, "{}", notices(setup, args));
-  return kDone;
+  fmt::print(stderr, "{}{}", notices(setup, args), never_fit_notice(comparison));
+  if (complete == names.size()) return kDone;
+  fmt::print(stderr, "berth: interrupted; {} of {} runs are done, {} of {} policies\n",
+             comparison.runs().size(), tasks.size(), complete, names.size());
+  return kInterrupted;
 }
 
 int run(const Args& args) {
@@ -143,10 +170,8 @@ Command compare_command_info() {
                       "--policies fifo,fifo-backfill,srtf --seeds 3 --predict noisy:0.5",
                   .options = run_options(),
                   .run = run};
-  command.options.push_back({.name = "--policies",
-                             .metavar = "A,B,C",
-                             .help = "their names; the first is the baseline",
-                             .required = true});
+  command.options.push_back(
+      {.name = "--policies", .metavar = "A,B,C", .help = policies_help(), .required = true});
   command.options.push_back({.name = "--seeds",
                              .metavar = "N",
                              .help = "runs of each policy, with seeds S, S+1, ...",

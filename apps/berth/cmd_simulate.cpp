@@ -1,6 +1,7 @@
 // berth simulate: one policy on one trace.
 #include <fmt/format.h>
 
+#include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,8 @@
 
 namespace berth::cli {
 namespace {
+
+constexpr std::array<std::string_view, 3> kOutputs = {"--events", "--per-job", "--json"};
 
 std::string seconds_cell(TimeUs us) {
   return us == kNever ? "" : fmt::format("{:.6f}", seconds(us));
@@ -124,6 +127,7 @@ Result<int> simulate_command(const Args& args) {
     return fail(usage_error("not in this version", "--timeline"));
   }
   BERTH_TRY(const PolicyInfo* const info, find_policy(args.text("--policy")));
+  BERTH_CHECK_OK(check_outputs(args, kOutputs));
   BERTH_TRY(const RunSetup setup, read_run_setup(args));
   BERTH_TRY(const auto policy, make_policy(std::string(info->name), setup));
   BERTH_TRY(const auto predictors, make_predictors(setup.predict, setup.workload, setup.seed));
@@ -154,7 +158,7 @@ Result<int> simulate_command(const Args& args) {
     json["input"] = to_json(setup.report);
     BERTH_CHECK_OK(write_output(args.text("--json"), json.dump(2) + "\n"));
   }
-  if (args.text("--json") != "-") {
+  if (!any_on_stdout(args, kOutputs)) {
     BERTH_CHECK_OK(print_out(for_people(setup, metrics, result)));
   }
   fmt::print(stderr, "{}", notices(setup, args));
@@ -178,11 +182,11 @@ Command simulate_command_info() {
       .options = run_options(),
       .run = run};
   command.options.push_back(
-      {.name = "--policy", .metavar = "P", .help = "its name", .required = true});
+      {.name = "--policy", .metavar = "P", .help = policy_help(), .required = true});
   command.options.push_back(
-      {.name = "--events", .metavar = "F", .help = "write the event log (CSV)"});
+      {.name = "--events", .metavar = "F", .help = "write the event log (CSV); -: print it"});
   command.options.push_back(
-      {.name = "--per-job", .metavar = "F", .help = "write a line a job (CSV)"});
+      {.name = "--per-job", .metavar = "F", .help = "write a line a job (CSV); -: print them"});
   command.options.push_back({.name = "--timeline", .metavar = "F", .help = "not in this version"});
   command.options.push_back(
       {.name = "--json", .metavar = "F", .help = "write the figures; -: print them"});

@@ -1,5 +1,6 @@
 #include "console.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -41,6 +42,14 @@ bool stderr_is_terminal() {
 bool stdout_has_colour() {
   const char* const no_colour = std::getenv("NO_COLOR");
   return stdout_is_terminal() && (no_colour == nullptr || *no_colour == '\0');
+}
+
+void occupy_standard_files() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) != -1) continue;
+    // The lowest free number is this one.
+    (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 const std::atomic<bool>& catch_interrupts() {

@@ -16,6 +16,11 @@ namespace berth::cli {
 // Colours: only on a terminal, and not if NO_COLOR is set.
 [[nodiscard]] bool stdout_has_colour();
 
+// If the process was started without standard input, output or error, a file that it opens would
+// get that number, and what is printed would end up in it. This fills the gaps with descriptors
+// that fail when they are used, as closed ones do.
+void occupy_standard_files();
+
 // From now on Ctrl-C (or SIGTERM) only sets this flag; a second one ends the process.
 [[nodiscard]] const std::atomic<bool>& catch_interrupts();
 

@@ -1,8 +1,10 @@
 #include <malloc.h>
 
 #include "commands.h"
+#include "console.h"
 
 int main(int argc, char** argv) {
+  berth::cli::occupy_standard_files();
   // Arrays of millions of jobs grow and go: keep their pages instead of asking the kernel for fresh
   // ones each time.
   mallopt(M_MMAP_THRESHOLD, 512 << 20);

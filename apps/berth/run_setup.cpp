@@ -42,7 +42,23 @@ Result<std::vector<PolicyOption>> policy_options(const Args& args) {
   return options;
 }
 
+std::string policy_list() {
+  std::vector<std::string_view> names;
+  for (const PolicyInfo& info : all_policies()) names.push_back(info.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 }  // namespace
+
+std::string_view policy_help() {
+  static const std::string text = "one of " + policy_list();
+  return text;
+}
+
+std::string_view policies_help() {
+  static const std::string text = "some of " + policy_list() + "; the first is the baseline";
+  return text;
+}
 
 std::vector<Option> run_options() {
   std::vector<Option> options = trace_options();
@@ -125,8 +141,9 @@ Result<std::unique_ptr<Policy>> make_policy(const std::string& name, const RunSe
 std::string notices(const RunSetup& setup, const Args& args) {
   std::string out;
   if (setup.report.rejected() > 0) {
-    out += fmt::format("{} rows were not used; see: berth trace stats --trace {}\n",
+    out += fmt::format("{} row{} not used; see: berth trace stats --trace {}\n",
                        with_thousands(static_cast<std::int64_t>(setup.report.rejected())),
+                       setup.report.rejected() == 1 ? " was" : "s were",
                        printable(args.text("--trace")));
   }
   if (setup.workload.types_ignored > 0) {

@@ -35,4 +35,8 @@ struct RunSetup {
 // Lines for people about rows that were not used and options that had no effect; empty if none.
 [[nodiscard]] std::string notices(const RunSetup& setup, const Args& args);
 
+// All policies by name, for --help.
+[[nodiscard]] std::string_view policy_help();
+[[nodiscard]] std::string_view policies_help();
+
 }  // namespace berth::cli

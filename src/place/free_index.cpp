@@ -213,15 +213,23 @@ bool FreeIndex::take(const Job& job, std::vector<Placement>& places) {
   return true;
 }
 
-void FreeIndex::give_back(const Job& job, std::span<const Placement> places) {
+void FreeIndex::add_to_places(std::span<const Placement> places, std::int64_t milli) {
   for (const Placement& place : places) {
     if (!place.device.valid()) continue;
     touch(place.server);
     unfile_server(place.server.value);
     set_device(place.device.value,
-               device_free_milli_[place.device.index()] + job.gpu_milli_per_task);
+               static_cast<std::uint32_t>(device_free_milli_[place.device.index()] + milli));
     file_server(place.server.value);
   }
+}
+
+void FreeIndex::give_back(const Job& job, std::span<const Placement> places) {
+  add_to_places(places, job.gpu_milli_per_task);
+}
+
+void FreeIndex::hold(const Job& job, std::span<const Placement> places) {
+  add_to_places(places, -static_cast<std::int64_t>(job.gpu_milli_per_task));
 }
 
 }  // namespace berth

@@ -40,6 +40,8 @@ class FreeIndex {
   [[nodiscard]] bool take(const Job& job, std::vector<Placement>& places);
   // Gives back places taken here or seen in the view, so that a plan can use what it preempts.
   void give_back(const Job& job, std::span<const Placement> places);
+  // The opposite: takes just these places, which must have room.
+  void hold(const Job& job, std::span<const Placement> places);
 
  private:
   struct PerType {
@@ -53,6 +55,7 @@ class FreeIndex {
   void file_server(std::uint32_t server);
   void unfile_server(std::uint32_t server);
   void set_device(std::uint32_t device, std::uint32_t free_milli);
+  void add_to_places(std::span<const Placement> places, std::int64_t milli);
   void take_whole(ServerId server, std::uint32_t count, std::vector<Placement>& places);
   [[nodiscard]] bool take_share(const Job& job, std::vector<Placement>& places);
   [[nodiscard]] ServerId tightest_server(std::uint32_t gpus, GpuTypeMask types) const;

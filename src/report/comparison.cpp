@@ -95,7 +95,7 @@ Json Comparison::to_json() const {
           {"mean_difference", interval.mean}, {"low95", interval.low}, {"high95", interval.high}};
     }
   }
-  return {{"baseline", policies_.front()},
+  return {{"baseline", policies_.empty() ? Json(nullptr) : Json(policies_.front())},
           {"seeds", seeds_},
           {"runs", std::move(runs)},
           {"summary", std::move(summary)},

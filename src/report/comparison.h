@@ -19,11 +19,13 @@ struct ComparedMetric {
 };
 [[nodiscard]] std::span<const ComparedMetric> compared_metrics();
 
-// All runs, policy by policy, each with the same seeds in the same order.
+// All runs, policy by policy, each with the same seeds in the same order. Runs after the last of
+// these policies are listed, not compared.
 class Comparison {
  public:
   Comparison(std::vector<std::string> policies, std::size_t seeds, std::vector<Metrics> runs);
 
+  [[nodiscard]] const std::vector<Metrics>& runs() const { return runs_; }
   // Values of a metric over the seeds; empty if a run does not have it.
   [[nodiscard]] std::vector<double> values(std::size_t policy, const ComparedMetric& metric) const;
   // Policy minus the first policy, seed by seed; empty if a run does not have the metric.

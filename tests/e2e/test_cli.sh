@@ -88,7 +88,14 @@ refused 2 "--set" "${run[@]}" --set novalue
 refused 2 "nosuch" "${run[@]}" --set nosuch=1
 refused 2 "--cluster" simulate --trace trace.csv --cluster 0x8 --policy fifo
 refused 2 "extra" "${run[@]}" extra
-refused 2 "--seed" "${run[@]}" --seed 1 --seed 2
+refused 2 "extra" "${run[@]}" -- extra
+refused 2 "--seed is given 2 times" "${run[@]}" --seed 1 --seed 2
+refused 2 "--seed" compare --trace trace.csv --cluster 2x2 --policies fifo --seeds 2 \
+  --seed 9223372036854775807
+refused 2 "--json needs a value" "${run[@]}" --json
+for option in --trace --cluster --policy --json --events --per-job --set --limit --predict; do
+  refused 2 "$option needs a value" simulate "$option" ""
+done
 : > empty.csv
 refused 2 "empty.csv" simulate --trace empty.csv --cluster 2x2 --policy fifo
 echo "gpus,duration_s" > no_rows.csv
@@ -123,6 +130,25 @@ works "${run[@]}" --events before.csv --per-job jobs.csv
 [[ $(head -1 before.csv) == time_us,* ]] || complain "--events did not replace its file"
 [[ $(wc -l < jobs.csv) == 201 ]] || complain "--per-job has $(wc -l < jobs.csv) lines"
 [[ -z $(find . -name '*tmp*') ]] || complain "left behind: $(find . -name '*tmp*')"
+
+# Two outputs in one place, under whatever names.
+refused 2 "the same file as" "${run[@]}" --json both --per-job ./folder/../both
+refused 2 "the same file as" "${run[@]}" --json - --events -
+works "${run[@]}" --per-job -
+[[ $(wc -l < out) == 201 ]] || complain "--per-job - is not alone on standard output"
+
+# A place that cannot be written is told at once, not after the run: the trace is not there either.
+for option in --events --per-job --json; do
+  refused 1 "absent/x" simulate --trace no.csv --cluster 2x2 --policy fifo "$option" absent/x
+done
+refused 1 "absent/x" compare --trace no.csv --cluster 2x2 --policies fifo --json absent/x
+
+# Started without standard files: no output gets their numbers, so nothing is printed into a file.
+checks=$((checks + 1))
+"$berth" "${run[@]}" --json bare.json --events bare.csv <&- >&- 2>&-
+python3 -c 'import json; json.load(open("bare.json"))' 2> err ||
+  complain "--json without standard files is not JSON alone"
+tail -1 bare.csv | grep -q '^[0-9]*,finish,' || complain "--events without standard files"
 
 # Standard output that is full or closed: said, exit 1.
 for arguments in "--version" "--help" "simulate --help" "${run[*]}" "${run[*]} --json -"; do
@@ -163,6 +189,23 @@ assert run["interrupted"] and 0 < run["finished"] and 0 < run["unfinished"], run
 assert run["jobs"] == 20000 == run["finished"] + run["unfinished"] + run["never_fit"], run
 ' || complain "Ctrl-C: not the figures of the run so far"
 
+# compare: the policies that are done, in the form asked for; each run that is listed is whole.
+checks=$((checks + 1))
+for delay in 1 3 9 27 60; do
+  rm -f known.json
+  timeout --preserve-status -s INT "$delay" "$berth" compare --trace many.csv --cluster 1300x1 \
+    --policies fifo,srtf --seeds 30 --check --json known.json > out 2> err < /dev/null
+  code=$?
+  [[ $code == 130 && -s known.json ]] && break
+done
+[[ $code == 130 ]] || complain "Ctrl-C in compare: exit $code, expected 130"
+python3 -c '
+import json
+known = json.load(open("known.json"))
+assert known["interrupted"] and known["baseline"] == "fifo", known
+assert len(known["runs"]) < 60 and not any(run["interrupted"] for run in known["runs"]), known
+' || complain "Ctrl-C in compare: not the runs that are done"
+
 # --- help: every command has an example, and the example works -------------------------------------------
 subcommands() { sed -n '/^Subcommands:/,$p' out | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'; }
 # The first file that an example reads and that is not here, or nothing.
@@ -171,6 +214,9 @@ missing_file() {
     [[ -e $file || $1 == *"--out $file"* || $1 == *" fit "*"--model $file"* ]] || echo "$file"
   done | head -1
 }
+works simulate --help
+grep -q '^Usage: berth simulate' out || complain "simulate --help does not show its whole name"
+grep -q 'fifo-backfill, ' out || complain "simulate --help does not list the policies"
 works --help
 mapfile -t top < <(subcommands)
 [[ ${#top[@]} -gt 0 ]] || complain "berth --help names no command"

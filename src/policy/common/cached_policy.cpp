@@ -35,16 +35,19 @@ void CachedPolicy::decide(const ClusterView& view, const Predictors& predictors,
 
 bool CachedPolicy::try_start(const Round& round, JobId id) {
   if (!free_.take(round.view.job(id), places_)) return false;
-  for (std::uint32_t k = 0; k < places_.size(); ++k) {
-    round.plan.actions.push_back(
-        {.kind = ActionKind::kStartTask, .job = id, .task = k, .to = places_[k]});
-  }
-  acted_on_.push_back(id);
+  start_at(round, id, places_);
   return true;
 }
 
+void CachedPolicy::start_at(const Round& round, JobId id, std::span<const Placement> places) {
+  for (std::uint32_t k = 0; k < places.size(); ++k) {
+    round.plan.actions.push_back(
+        {.kind = ActionKind::kStartTask, .job = id, .task = k, .to = places[k]});
+  }
+  acted_on_.push_back(id);
+}
+
 void CachedPolicy::preempt(const Round& round, JobId id) {
-  free_.give_back(round.view.job(id), round.view.placements_of(id));
   round.plan.actions.push_back({.kind = ActionKind::kPreemptJob, .job = id, .to = {}});
   acted_on_.push_back(id);
 }

@@ -33,6 +33,9 @@ class CachedPolicy : public Policy {
 
   // Starts all tasks of a pending job if they fit now.
   bool try_start(const Round& round, JobId id);
+  // The same on these places, which were taken from free_.
+  void start_at(const Round& round, JobId id, std::span<const Placement> places);
+  // Stops it. Its places are not given back to free_.
   void preempt(const Round& round, JobId id);
   // Has the job filed again next round, whatever happens: what was filed for it is a guess.
   void file_again(JobId id) { acted_on_.push_back(id); }

@@ -8,6 +8,7 @@ void SrtfPool::add_running(JobId id, const Job& job, TimeUs end_us) {
   if (filed_.size() <= id.index()) filed_.resize(id.index() + 1);
   Filed& filed = filed_[id.index()];
   filed = {Filed::Where::kRunning, classes_.class_of(job), end_us};
+  if (particular(job)) ++particular_;
   running_.insert({end_us, id.value, static_cast<std::int32_t>(job.gpu_milli())});
 }
 
@@ -16,6 +17,7 @@ void SrtfPool::add_waiting(JobId id, const Job& job, TimeUs remaining_us) {
   Filed& filed = filed_[id.index()];
   filed = {Filed::Where::kWaiting, classes_.class_of(job), remaining_us};
   classes_[filed.class_index].jobs.insert({remaining_us, id.value, 0});
+  if (particular(job)) ++particular_;
   ++waiting_;
 }
 
@@ -33,6 +35,7 @@ void SrtfPool::remove(JobId id) {
       --waiting_;
       break;
   }
+  if (particular(classes_[filed.class_index].shape)) --particular_;
   filed.where = Filed::Where::kNowhere;
 }
 

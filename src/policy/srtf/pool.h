@@ -25,7 +25,12 @@ class SrtfPool {
     JobId displaced_by;  // of a job that stops
   };
 
+  // Of its devices, used or not.
   void set_capacity(std::int64_t milli) { capacity_milli_ = milli; }
+  // Which GPU types are in the pool; while it is empty.
+  void set_types(GpuTypeMask types) { types_ = types; }
+  // Whether a count of devices tells what fits: every job takes whole devices of any of its types.
+  [[nodiscard]] bool counts_suffice() const { return particular_ == 0; }
   [[nodiscard]] bool anyone_waits() const { return waiting_ > 0; }
   [[nodiscard]] bool waits(JobId id) const {
     return id.index() < filed_.size() && filed_[id.index()].where == Filed::Where::kWaiting;
@@ -36,7 +41,15 @@ class SrtfPool {
   void add_waiting(JobId id, const Job& job, TimeUs remaining_us);
   void remove(JobId id);
 
-  // Selects by the rule above, appends who must start or stop, and takes them as done.
+  // In order; the key is the end.
+  [[nodiscard]] const OrderedBlocks& running() const { return running_; }
+  // In order in each class; the key is what remains.
+  [[nodiscard]] std::vector<JobClasses<OrderedBlocks>::Entry>& waiting_classes() {
+    return classes_.all();
+  }
+
+  // If counts suffice: selects by the rule above, appends who must start or stop, and takes them as
+  // done.
   void select(TimeUs now_us, std::vector<Switch>& switches);
 
  private:
@@ -49,7 +62,13 @@ class SrtfPool {
   [[nodiscard]] const OrderedBlocks::Entry* first_fitting(TimeUs now_us, std::int64_t from_key,
                                                           std::uint32_t from_id);
 
+  [[nodiscard]] bool particular(const Job& job) const {
+    return job.gpu_milli_per_task % kWholeGpuMilli != 0 || (job.gpu_types & types_) != types_;
+  }
+
   std::int64_t capacity_milli_ = 0;
+  GpuTypeMask types_ = 0;
+  std::size_t particular_ = 0;         // jobs that keep counts from sufficing
   OrderedBlocks running_;              // key: end; weight: thousandths
   JobClasses<OrderedBlocks> classes_;  // waiting; key: remaining
   std::vector<Filed> filed_;           // by JobId

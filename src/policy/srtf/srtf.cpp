@@ -7,6 +7,7 @@
 
 #include "policy/common/cached_policy.h"
 #include "policy/common/options.h"
+#include "policy/srtf/place_walk.h"
 #include "policy/srtf/pool.h"
 
 namespace berth {
@@ -23,7 +24,9 @@ class Srtf final : public CachedPolicy {
   [[nodiscard]] GpuTypeMask present_types(const Round& round, JobId id) const;
   [[nodiscard]] SrtfPool& pool_of(const Round& round, JobId id);
   bool join_types(GpuTypeMask types);
+  [[nodiscard]] GpuTypeMask types_of(std::uint32_t pool) const;
   void carry_out(const Round& round);
+  void carry_out(const Round& round, const PlaceWalk& walk);
 
   // GPU types that some job may use in place of one another share a pool; pools do not interact.
   std::vector<std::uint32_t> pool_of_type_;  // by GpuTypeId
@@ -61,8 +64,17 @@ void Srtf::reset(const Round& round) {
     if (mask != 0) join_types(mask);
   }
   pools_.assign(types + 1, {});
+  for (std::uint32_t pool = 0; pool < types; ++pool) pools_[pool].set_types(types_of(pool));
   newly_filed_.clear();
   pools_changed_ = false;
+}
+
+GpuTypeMask Srtf::types_of(std::uint32_t pool) const {
+  GpuTypeMask types = 0;
+  for (std::size_t t = 0; t < pool_of_type_.size(); ++t) {
+    if (pool_of_type_[t] == pool) types |= GpuTypeMask{1} << t;
+  }
+  return types;
 }
 
 // May be negative: the job has outlived its prediction.
@@ -106,11 +118,11 @@ void Srtf::make_plan(const Round& round) {
   switches_.clear();
   for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
     if (!pools_[pool].anyone_waits()) continue;
-    GpuTypeMask types = 0;
-    for (std::size_t t = 0; t < pool_of_type_.size(); ++t) {
-      if (pool_of_type_[t] == pool) types |= GpuTypeMask{1} << t;
+    if (!pools_[pool].counts_suffice()) {
+      carry_out(round, PlaceWalk(round.view, pools_[pool], free_));
+      continue;
     }
-    pools_[pool].set_capacity(free_.capacity_milli(types));
+    pools_[pool].set_capacity(free_.capacity_milli(types_of(pool)));
     pools_[pool].select(round.view.now_us, switches_);
   }
   carry_out(round);
@@ -128,15 +140,25 @@ void Srtf::carry_out(const Round& round) {
   // Who stops makes room for who starts.
   for (const auto& [id, start, displaced_by] : switches_) {
     if (start) continue;
+    free_.give_back(round.view.job(id), round.view.placements_of(id));
     preempt(round, id);
     give_reason(round, id, {.code = ReasonCode::kPreempted, .subject = displaced_by.value});
   }
   for (const auto& [id, start, displaced_by] : switches_) {
     if (!start || try_start(round, id)) continue;
-    // The pool counts devices; where types mix or devices are shared a count can be wrong.
+    // Not every device of the pool may be up.
     give_reason(round, id, shortage(round.view.job(id)));
     file_again(id);
   }
+}
+
+void Srtf::carry_out(const Round& round, const PlaceWalk& walk) {
+  for (const auto& [id, displaced_by, goes_on] : walk.stops()) {
+    preempt(round, id);
+    if (goes_on) continue;
+    give_reason(round, id, {.code = ReasonCode::kPreempted, .subject = displaced_by.value});
+  }
+  for (const auto& [id, places] : walk.starts()) start_at(round, id, places);
 }
 
 }  // namespace
