@@ -13,6 +13,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "console.h"
 
 namespace berth::cli {
 
@@ -75,7 +76,7 @@ Result<std::string> Args::choice(std::string_view name,
 }
 
 int report_error(const Error& error) {
-  fmt::print(stderr, "berth: {}\n", error.text());
+  print_err(fmt::format("berth: {}\n", error.text()));
   return error.exit_code();
 }
 
@@ -174,7 +175,7 @@ std::string group_summary(std::string_view group, std::span<const Command> comma
 }
 
 int wrong_use(const std::string& message) {
-  fmt::print(stderr, "berth: {}\n", printable(message, 2000));
+  print_err(fmt::format("berth: {}\n", printable(message, 2000)));
   return kWrongUse;
 }
 
@@ -287,11 +288,11 @@ int run_main(int argc, char** argv, std::span<const Command> commands) {
     return checked_output(dispatch(argc, argv, commands));
   } catch (const std::system_error& error) {
     // fmt throws this when a write fails.
-    fmt::print(stderr, "berth: could not write: {}\n", error.code().message());
+    print_err(fmt::format("berth: could not write: {}\n", error.code().message()));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "berth: out of memory\n");
+    print_err("berth: out of memory\n");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "berth: internal error: {}\n", error.what());
+    print_err(fmt::format("berth: internal error: {}\n", error.what()));
   }
   return kFailed;
 }

@@ -148,10 +148,10 @@ Result<int> compare_command(const Args& args) {
   if (!any_on_stdout(args, kOutputs) && complete > 0) {
     BERTH_CHECK_OK(print_out(comparison.table(stdout_has_colour())));
   }
-  fmt::print(stderr, "{}{}", notices(setup, args), never_fit_notice(comparison));
+  print_err(fmt::format("{}{}", notices(setup, args), never_fit_notice(comparison)));
   if (complete == names.size()) return kDone;
-  fmt::print(stderr, "berth: interrupted; {} of {} runs are done, {} of {} policies\n",
-             comparison.runs().size(), tasks.size(), complete, names.size());
+  print_err(fmt::format("berth: interrupted; {} of {} runs are done, {} of {} policies\n",
+                        comparison.runs().size(), tasks.size(), complete, names.size()));
   return kInterrupted;
 }
 

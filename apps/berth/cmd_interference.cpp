@@ -52,9 +52,9 @@ void print_notes(const std::string& path, const trace::RejectReport& report) {
                         const std::vector<trace::RowNote>& notes) {
     if (count == 0) return;
     const trace::RowNote& first = notes.front();
-    fmt::print(stderr, "berth: {}: {} rows {}; the first: line {}{}{}: {}\n", printable(path),
-               count, what, first.line, first.field.empty() ? "" : ": ", printable(first.field),
-               first.reason);
+    print_err(fmt::format("berth: {}: {} rows {}; the first: line {}{}{}: {}\n", printable(path),
+                          count, what, first.line, first.field.empty() ? "" : ": ",
+                          printable(first.field), first.reason));
   };
   show("rejected", report.rejected(), report.rejected_notes());
   show("with a warning", report.warned(), report.warned_notes());

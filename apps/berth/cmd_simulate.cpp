@@ -161,9 +161,8 @@ Result<int> simulate_command(const Args& args) {
   if (!any_on_stdout(args, kOutputs)) {
     BERTH_CHECK_OK(print_out(for_people(setup, metrics, result)));
   }
-  fmt::print(stderr, "{}", notices(setup, args));
-  if (result.interrupted)
-    fmt::print(stderr, "berth: interrupted; the figures are of the run so far\n");
+  print_err(notices(setup, args));
+  if (result.interrupted) print_err("berth: interrupted; the figures are of the run so far\n");
   return result.interrupted ? kInterrupted : kDone;
 }
 

@@ -66,6 +66,10 @@ Status print_out(std::string_view text) {
   return {};
 }
 
+void print_err(std::string_view text) noexcept {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 ProgressBar::ProgressBar(std::string title)
     : title_(std::move(title)),
       enabled_(stderr_is_terminal()),
@@ -87,13 +91,13 @@ void ProgressBar::update(double done) {
   if (done > 0.01) {
     left = human_duration(static_cast<TimeUs>(spent_s * (1 - done) / done * 1e6)) + " left";
   }
-  fmt::print(stderr, "\r\033[K{}  [{:#>{}}{:.>{}}]  {:.0f} %  {}", title_, "", filled, "",
-             kWidth - filled, done * 100, left);
+  print_err(fmt::format("\r\033[K{}  [{:#>{}}{:.>{}}]  {:.0f} %  {}", title_, "", filled, "",
+                        kWidth - filled, done * 100, left));
   std::fflush(stderr);
 }
 
 ProgressBar::~ProgressBar() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) print_err("\r\033[K");
 }
 
 Usage usage_now() {

@@ -27,6 +27,9 @@ void occupy_standard_files();
 // Writes text to standard output and flushes; an error if it could not be written (disk full).
 [[nodiscard]] Status print_out(std::string_view text);
 
+// Writes text to standard error. There is nobody to tell if that fails, so it never does.
+void print_err(std::string_view text) noexcept;
+
 // "simulating fifo  [#####.....]  51 %  3.2 s left" on standard error, if it is a terminal and the
 // work takes over a second.
 class ProgressBar {

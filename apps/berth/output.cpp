@@ -27,8 +27,11 @@ Status check_outputs(const Args& args, std::span<const std::string_view> options
                          !std::filesystem::is_regular_file(status) &&
                          !std::filesystem::is_directory(status);
     if (special) continue;  // a pipe or a device: opening it is heard at the other end
-    const std::string whole =
-        path == "-" ? path : std::filesystem::weakly_canonical(path, no_matter).string();
+    const std::string whole = path == "-"
+                                  ? path
+                                  : std::filesystem::weakly_canonical(
+                                        std::filesystem::absolute(path, no_matter), no_matter)
+                                        .string();
     const auto [first, fresh] = taken.emplace(whole.empty() ? path : whole, option);
     if (!fresh) {
       Error error =

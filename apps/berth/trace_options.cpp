@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "console.h"
 
 namespace berth::cli {
 namespace {
@@ -72,9 +73,9 @@ Result<TimeUs> duration_option(const Args& args, std::string_view name) {
 
 void tell(std::string_view what, std::uint64_t n, const std::vector<trace::RowNote>& notes) {
   if (n == 0) return;
-  fmt::print(stderr, "berth: {} row{} {}; the first: {}\n",
-             with_thousands(static_cast<std::int64_t>(n)), n == 1 ? "" : "s", what,
-             describe(notes.front()));
+  print_err(fmt::format("berth: {} row{} {}; the first: {}\n",
+                        with_thousands(static_cast<std::int64_t>(n)), n == 1 ? "" : "s", what,
+                        describe(notes.front())));
 }
 
 }  // namespace

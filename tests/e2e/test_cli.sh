@@ -165,6 +165,18 @@ for arguments in "--version" "--help" "simulate --help" "${run[*]}" "${run[*]} -
       complain "berth $arguments, standard output $target: exit $code, $(wc -l < err) error lines"
   done
 done
+# Standard error that is full or closed changes no exit code.
+for want in 2 0; do
+  arguments="${run[*]}"
+  [[ $want == 0 ]] || arguments=nonsense
+  checks=$((checks + 2))
+  # shellcheck disable=SC2086  # words on purpose
+  "$berth" $arguments > out 2> /dev/full < /dev/null
+  [[ $? == "$want" ]] || complain "berth $arguments, standard error full: not exit $want"
+  # shellcheck disable=SC2086
+  "$berth" $arguments > out 2>&- < /dev/null
+  [[ $? == "$want" ]] || complain "berth $arguments, standard error closed: not exit $want"
+done
 # A reader that goes away ends the run without a word, as for any program in a pipe.
 checks=$((checks + 1))
 "$berth" simulate --help 2> err < /dev/null | true
