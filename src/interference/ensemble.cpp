@@ -15,12 +15,15 @@ namespace berth::interference {
 namespace {
 
 constexpr std::size_t kPairParts = 5;
-constexpr std::size_t kJobParts = 6;
-constexpr std::size_t kFirstParts = 2;  // on which all candidates are tried
-constexpr std::size_t kKept = 5;        // techniques that are tried on the other parts too
-constexpr std::size_t kMostSteps = 12;  // of the greedy selection
-constexpr double kLeastGain = 1e-3;     // relative; a smaller one is noise
-constexpr double kBeyondRange = 0.25;   // of the targets' range
+constexpr std::size_t kJobParts = 8;
+constexpr std::size_t kFirstParts = 3;    // on which all candidates are tried
+constexpr std::size_t kKept = 5;          // techniques that are tried on the other parts too
+constexpr std::size_t kMostSteps = 12;    // of the greedy selection
+constexpr std::size_t kCommittee = 4;     // members for new jobs
+constexpr double kNearBest = 1.15;        // of the best error: good enough for the committee
+constexpr double kLeastGain = 1e-3;       // relative; a smaller one is noise
+constexpr double kLargestTarget = 100.0;  // log of a slow-down; no model has more
+constexpr double kBeyondRange = 0.25;     // of the targets' range
 
 double log_slowdown(double rate) {
   return std::log1p(rate);
@@ -60,7 +63,7 @@ struct Ensemble::Search {
         kind(what),
         rng(draw),
         features(training.map.features()),
-        candidates(make_candidates(features)) {
+        candidates(make_candidates(features, what)) {
     position.assign(set.data->rows.size(), 0);
     target.resize(static_cast<Eigen::Index>(rows.size()));
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -105,7 +108,11 @@ struct Ensemble::Search {
                                       std::size_t last);
   // Mean absolute error of the rate over the positions that have a prediction.
   [[nodiscard]] double error_of(const Vector& predicted) const;
+  [[nodiscard]] std::vector<std::size_t> by_error(std::vector<std::size_t> which) const;
+  [[nodiscard]] std::vector<std::size_t> one_of_a_kind(const std::vector<std::size_t>& which) const;
   [[nodiscard]] std::vector<std::size_t> best_techniques() const;
+  [[nodiscard]] std::vector<double> committee(const std::vector<std::size_t>& usable) const;
+  [[nodiscard]] std::vector<double> greedy(const std::vector<std::size_t>& usable) const;
   [[nodiscard]] std::vector<double> choose_weights() const;
 };
 
@@ -171,28 +178,72 @@ double Ensemble::Search::error_of(const Vector& predicted) const {
   return count == 0 ? std::numeric_limits<double>::infinity() : sum / static_cast<double>(count);
 }
 
-std::vector<std::size_t> Ensemble::Search::best_techniques() const {
+std::vector<std::size_t> Ensemble::Search::by_error(std::vector<std::size_t> which) const {
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
-    if (!fitted[c]) order.emplace_back(error_of(held_out[c]), c);
-  }
+  for (const std::size_t c : which) order.emplace_back(error_of(held_out[c]), c);
   std::sort(order.begin(), order.end());
+  which.clear();
+  for (const auto& [error, c] : order) which.push_back(c);
+  return which;
+}
+
+// Of each kind (technique and form of the features) the first only.
+std::vector<std::size_t> Ensemble::Search::one_of_a_kind(
+    const std::vector<std::size_t>& which) const {
   std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < std::min(kKept, order.size()); ++i) out.push_back(order[i].second);
+  for (const std::size_t c : which) {
+    const bool known = std::any_of(out.begin(), out.end(), [&](std::size_t other) {
+      return candidates[other].technique == candidates[c].technique &&
+             candidates[other].view.composed == candidates[c].view.composed;
+    });
+    if (!known) out.push_back(c);
+  }
   return out;
 }
 
-// Greedy selection with replacement over the candidates that were tried on all parts.
+std::vector<std::size_t> Ensemble::Search::best_techniques() const {
+  std::vector<std::size_t> out;
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    if (!fitted[c]) out.push_back(c);
+  }
+  out = by_error(std::move(out));
+  if (kind == FoldKind::kJob) out = one_of_a_kind(out);
+  out.resize(std::min(kKept, out.size()));
+  return out;
+}
+
 std::vector<double> Ensemble::Search::choose_weights() const {
   std::vector<std::size_t> usable;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     if (!held_out[c].hasNaN()) usable.push_back(c);
   }
-  std::vector<double> count(candidates.size(), 0.0);
   if (usable.empty()) {
-    count[0] = 1.0;
-    return count;
+    std::vector<double> first(candidates.size(), 0.0);
+    first[0] = 1.0;
+    return first;
   }
+  usable = by_error(std::move(usable));
+  return kind == FoldKind::kJob ? committee(one_of_a_kind(usable)) : greedy(usable);
+}
+
+// The plain mean of the best of each kind. A job more or less changes who is best by chance; few
+// jobs are held out, so weights would follow that chance.
+std::vector<double> Ensemble::Search::committee(const std::vector<std::size_t>& usable) const {
+  std::vector<double> weight(candidates.size(), 0.0);
+  const double most = kNearBest * error_of(held_out[usable.front()]);
+  std::size_t members = 0;
+  while (members < std::min(kCommittee, usable.size()) &&
+         error_of(held_out[usable[members]]) <= most) {
+    ++members;
+  }
+  members = std::max<std::size_t>(members, 1);
+  for (std::size_t i = 0; i < members; ++i) weight[usable[i]] = 1.0 / static_cast<double>(members);
+  return weight;
+}
+
+// Greedy selection with replacement.
+std::vector<double> Ensemble::Search::greedy(const std::vector<std::size_t>& usable) const {
+  std::vector<double> count(candidates.size(), 0.0);
   Vector sum = Vector::Zero(target.size());
   double steps = 0;
   double best = std::numeric_limits<double>::infinity();
@@ -294,7 +345,12 @@ Prediction Ensemble::predict(std::span<const double> raw, JobIndex subject,
     squares += weights_[m] * value * value;
   }
   const double disagreement = std::max(squares - mean * mean, 0.0);
-  const double half = quantile_ * std::sqrt(base_spread_ * base_spread_ + disagreement);
+  double half = quantile_ * std::sqrt(base_spread_ * base_spread_ + disagreement);
+  // A damaged model may overflow; then all that is known is the range of the targets.
+  if (!std::isfinite(mean) || !std::isfinite(half)) {
+    mean = 0.5 * (low_target_ + high_target_);
+    half = high_target_ - low_target_;
+  }
   mean = std::clamp(mean, low_target_, high_target_);
   // Far beyond the range nothing is known; keep it a number.
   const double limit = 2.0 * (std::abs(high_target_) + std::abs(low_target_)) + 1.0;
@@ -363,7 +419,13 @@ Result<Ensemble> Ensemble::load(const nlohmann::json& in, const FeatureMap& map)
   BERTH_TRY(out.base_spread_, json_field<double>(conformal, "spread"));
   BERTH_TRY(out.quantile_, json_field<double>(conformal, "quantile"));
   BERTH_TRY(const auto members, json_field<std::vector<nlohmann::json>>(in, "members"));
-  if (members.empty() || !(out.low_target_ <= out.high_target_)) {
+  const bool sound = out.low_target_ <= out.high_target_ && out.low_target_ >= -kLargestTarget &&
+                     out.high_target_ <= kLargestTarget && out.base_spread_ > 0 &&
+                     out.quantile_ >= 0;
+  if (!sound) {
+    return fail(bad_input({}, 0, "conformal", "the range or the interval is not possible"));
+  }
+  if (members.empty()) {
     return fail(bad_input({}, 0, "members", "the model has no members", "nothing", "one or more"));
   }
   for (const auto& entry : members) {

@@ -3,11 +3,12 @@
 //
 // Inside the training rows only: (1) every candidate (technique, hyper-parameters, feature
 // category) predicts the log of 1 + rate of held-out parts, grouped by pair or by job; all
-// candidates do so on the first parts, the best on all. (2) Greedy selection with replacement
-// (Caruana et al., ICML 2004) finds the weights of the mean with the least absolute error. (3) The
-// chosen ones are fitted on all training rows. (4) The interval is conformal: the held-out errors
-// of the mean, divided by the spread expected there (Vovk et al., "cross-conformal predictors",
-// 2015; Lei et al. 2018).
+// candidates do so on the first parts, the best on all. (2) For new pairs, greedy selection with
+// replacement (Caruana et al., ICML 2004) finds the weights of the mean with the least absolute
+// error; for new jobs, of whom few are held out so that weights would follow chance, the best of
+// each kind count the same. (3) The chosen ones are fitted on all training rows. (4) The interval
+// is conformal: the held-out errors of the mean, divided by the spread expected there (Vovk et al.,
+// "cross-conformal predictors", 2015; Lei et al. 2018).
 #pragma once
 
 #include <cstdint>

@@ -116,10 +116,7 @@ Status Member::fit_pairs(std::span<const Feature> features, const Dataset& data,
   for (std::size_t f = 0; f < subject_columns_.size() && same; ++f) {
     same = features[subject_columns_[f]].parameter == features[partner_columns_[f]].parameter;
   }
-  return pairs_.emplace().fit(rows,
-                              {same, param(candidate_.params, "relevances", 0) > 0,
-                               param(candidate_.params, "linear", 0) > 0},
-                              y, rng);
+  return pairs_.emplace().fit(rows, {same, param(candidate_.params, "relevances", 0) > 0}, y, rng);
 }
 
 double Member::predict(const Query& query) const {

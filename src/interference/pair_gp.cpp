@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "interference/json_field.h"
-#include "interference/minimise.h"
+#include "interference/techniques/minimise.h"
 
 namespace berth::interference {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-enum class Factor : std::uint8_t { kOne, kFeatures, kIdentity, kLinear };
+enum class Factor : std::uint8_t { kOne, kFeatures, kIdentity };
 struct Component {
   Factor subject;
   Factor partner;
@@ -31,18 +31,14 @@ constexpr std::array<Component, PairGp::kComponents> kTable = {{
     {Factor::kOne, Factor::kIdentity},
     {Factor::kIdentity, Factor::kFeatures},
     {Factor::kFeatures, Factor::kIdentity},
-    {Factor::kLinear, Factor::kOne},
-    {Factor::kOne, Factor::kLinear},
-    {Factor::kLinear, Factor::kFeatures},
-    {Factor::kFeatures, Factor::kLinear},
 }};
-constexpr std::size_t kWithoutLinear = 7;
-constexpr double kAbsent = -700.0;  // log of a weight that is 0
 
 constexpr std::size_t kSubjectScale = PairGp::kComponents;
 constexpr std::size_t kPartnerScale = PairGp::kComponents + 1;
 constexpr std::size_t kNoise = PairGp::kComponents + 2;
 constexpr double kJitter = 1e-8;
+constexpr double kFarthestPrior = 4.0;
+constexpr double kSmallestGain = 1e-6;
 constexpr std::size_t kFirstRows = 150;
 struct Stage {
   std::size_t rows;
@@ -50,11 +46,10 @@ struct Stage {
 };
 constexpr Stage kStages[] = {{kFirstRows, 40}, {PairGp::kSearchRows, 15}};
 
-// The three kernels of two states of a side.
+// The two kernels of two states of a side.
 struct Kernels {
   double features = 0;
   double identity = 0;
-  double linear = 0;
 
   [[nodiscard]] double of(Factor kind) const {
     switch (kind) {
@@ -64,18 +59,10 @@ struct Kernels {
         return features;
       case Factor::kIdentity:
         return identity;
-      case Factor::kLinear:
-        return linear;
     }
     return 0.0;
   }
 };
-
-double linear_kernel(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (std::size_t f = 0; f < a.size(); ++f) sum += a[f] * b[f];
-  return a.empty() ? 0.0 : sum / static_cast<double>(a.size());
-}
 
 // Matern 3/2 of a squared distance, and its derivative by the squared distance.
 double matern(double squared) {
@@ -128,16 +115,14 @@ struct Prior {
 struct Factors {
   const MatrixXd& subject_features;
   const MatrixXd& subject_identity;
-  const MatrixXd& subject_linear;
   const MatrixXd& partner_features;
   const MatrixXd& partner_identity;
-  const MatrixXd& partner_linear;
 
   [[nodiscard]] Kernels subject(Index a, Index b) const {
-    return {subject_features(a, b), subject_identity(a, b), subject_linear(a, b)};
+    return {subject_features(a, b), subject_identity(a, b)};
   }
   [[nodiscard]] Kernels partner(Index a, Index b) const {
-    return {partner_features(a, b), partner_identity(a, b), partner_linear(a, b)};
+    return {partner_features(a, b), partner_identity(a, b)};
   }
 };
 
@@ -172,11 +157,9 @@ PairGp::Side PairGp::make_side(std::span<const PairRow> rows, SideView PairRow::
   }
   const auto n = static_cast<Index>(out.features.size());
   out.overlap.resize(n, n);
-  out.linear.resize(n, n);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < n; ++j) {
       out.overlap(i, j) = overlap(out.jobs[i], out.jobs[j]);
-      out.linear(i, j) = linear_kernel(out.features[i], out.features[j]);
     }
   }
   return out;
@@ -208,7 +191,6 @@ struct PairGp::Search {
   const Vector& y;
   const Prior& prior;
   bool relevances;
-  bool linear;
 
   double operator()(std::span<const double> theta, std::span<double> gradient) const {
     const Index n = y.size();
@@ -224,13 +206,9 @@ struct PairGp::Search {
     std::fill(gradient.begin(), gradient.end(), 0.0);
     add_gradient(theta, inverse, alpha, gradient);
     for (std::size_t m = 0; m < theta.size(); ++m) {
-      if (theta[m] <= kAbsent) continue;
       const double z = (theta[m] - prior.mean[m]) / prior.width[m];
       value += 0.5 * z * z;
       gradient[m] += z / prior.width[m];
-    }
-    if (!linear) {
-      std::fill(gradient.begin() + kWithoutLinear, gradient.begin() + kComponents, 0.0);
     }
     if (!relevances) std::fill(gradient.begin() + kFixedParameters, gradient.end(), 0.0);
     return value;
@@ -242,9 +220,8 @@ struct PairGp::Search {
     const MatrixXd squared_p = partner.distances(theta);
     const MatrixXd ks = kernel(squared_s, theta[kSubjectScale]);
     const MatrixXd kp = kernel(squared_p, theta[kPartnerScale]);
-    const Factors factors{ks, subject.overlap, subject.linear, kp, partner.overlap, partner.linear};
+    const Factors factors{ks, subject.overlap, kp, partner.overlap};
     const auto weight = weights(theta);
-    const std::size_t active = linear ? kComponents : kWithoutLinear;
     // d value / d kernel, gathered by pairs of states.
     MatrixXd by_subject = MatrixXd::Zero(ks.rows(), ks.cols());
     MatrixXd by_partner = MatrixXd::Zero(kp.rows(), kp.cols());
@@ -257,7 +234,7 @@ struct PairGp::Search {
         const Index d = partner.state[j];
         const Kernels of_subject = factors.subject(a, b);
         const Kernels of_partner = factors.partner(c, d);
-        for (std::size_t m = 0; m < active; ++m) {
+        for (std::size_t m = 0; m < kComponents; ++m) {
           const double fs = of_subject.of(kTable[m].subject);
           const double fp = of_partner.of(kTable[m].partner);
           const double scaled = w * weight[m];
@@ -297,7 +274,7 @@ MatrixXd PairGp::covariance(const Side& subject, const Side& partner,
   const auto n = static_cast<Index>(subject.rows());
   const MatrixXd ks = kernel(subject.distances(theta), theta[kSubjectScale]);
   const MatrixXd kp = kernel(partner.distances(theta), theta[kPartnerScale]);
-  const Factors factors{ks, subject.overlap, subject.linear, kp, partner.overlap, partner.linear};
+  const Factors factors{ks, subject.overlap, kp, partner.overlap};
   const auto weight = weights(theta);
   MatrixXd k(n, n);
   for (Index i = 0; i < n; ++i) {
@@ -312,6 +289,21 @@ MatrixXd PairGp::covariance(const Side& subject, const Side& partner,
     }
   }
   return k;
+}
+
+// Improves theta_ within kFarthestPrior widths of the prior.
+void PairGp::search(const Search& search, int evaluations) {
+  const auto n = static_cast<Index>(theta_.size());
+  const Eigen::Map<const Vector> mean(search.prior.mean.data(), n);
+  const Eigen::Map<const Vector> width(search.prior.width.data(), n);
+  const Objective objective = [&](const Vector& point, Vector& gradient) {
+    return search({point.data(), theta_.size()}, {gradient.data(), theta_.size()});
+  };
+  const Minimum best =
+      minimise(objective, Eigen::Map<const Vector>(theta_.data(), n), mean - kFarthestPrior * width,
+               mean + kFarthestPrior * width,
+               {.max_evaluations = evaluations, .relative_decrease = kSmallestGain});
+  theta_.assign(best.point.begin(), best.point.end());
 }
 
 Status PairGp::fit(std::span<const PairRow> rows, Options options, const Vector& y, Rng rng) {
@@ -337,9 +329,6 @@ Status PairGp::fit(std::span<const PairRow> rows, Options options, const Vector&
   };
   const Prior prior(of_subject, of_partner, of_subject + (same_features ? 0 : of_partner));
   theta_ = prior.mean;
-  if (!options.linear) {
-    std::fill(theta_.begin() + kWithoutLinear, theta_.begin() + kComponents, kAbsent);
-  }
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   rng.shuffle(std::span(order));
@@ -358,9 +347,8 @@ Status PairGp::fit(std::span<const PairRow> rows, Options options, const Vector&
     Side part_subject;
     Side part_partner;
     make_both(part, part_subject, part_partner);
-    minimise(
-        theta_, stage.evaluations,
-        Search{part_subject, part_partner, part_target, prior, options.relevances, options.linear});
+    search(Search{part_subject, part_partner, part_target, prior, options.relevances},
+           stage.evaluations);
   }
 
   make_both(rows, subject_, partner_);
@@ -386,8 +374,7 @@ double PairGp::predict(const PairRow& row) const {
         const double gap = side.features[i][f] - view.features[f];
         squared += relevance[f] * gap * gap;
       }
-      out[i] = {matern(squared * inverse), overlap(side.jobs[i], view.jobs),
-                linear_kernel(side.features[i], view.features)};
+      out[i] = {matern(squared * inverse), overlap(side.jobs[i], view.jobs)};
     }
     return out;
   };

@@ -6,7 +6,6 @@
 //   K*1 + 1*K + K*K     what the features say
 //   D*1 + 1*D           latent sensitivity of the subject, latent aggressiveness of the co-runner
 //   D*K + K*D           a job's own response to features of the other side
-//   L*1 + 1*L + L*K + K*L   (on request) trends beyond the range that was seen, L linear
 // so that a job seen in training is known by name, and a new one by its features alone (its D terms
 // are 0). Every feature has its own relevance in the distance, the same on both sides where both
 // sides have the same features. Weights, length scales, relevances and the noise maximise the
@@ -39,7 +38,7 @@ struct PairRow {
 
 class PairGp {
  public:
-  static constexpr std::size_t kComponents = 11;
+  static constexpr std::size_t kComponents = 7;
   // Logarithms: the weights (in units of the target's variance), the subject's and the partner's
   // length scale, the noise; then the relevances.
   static constexpr std::size_t kFixedParameters = kComponents + 3;
@@ -50,7 +49,6 @@ class PairGp {
   struct Options {
     bool same_features = false;  // feature i of the subject and of the partner are one parameter
     bool relevances = false;     // learn them; otherwise all are 1
-    bool linear = false;         // with the linear components
   };
   [[nodiscard]] Status fit(std::span<const PairRow> rows, Options options, const Vector& y,
                            Rng rng);
@@ -74,7 +72,6 @@ class PairGp {
     std::vector<std::vector<JobIndex>> jobs;
     std::vector<std::uint32_t> state;    // of each row
     Eigen::MatrixXd overlap;             // of the jobs of two states
-    Eigen::MatrixXd linear;              // scalar products of their features
     std::vector<std::size_t> relevance;  // of each feature: its place in theta_
 
     [[nodiscard]] std::size_t rows() const { return state.size(); }
@@ -82,6 +79,7 @@ class PairGp {
     [[nodiscard]] Eigen::MatrixXd distances(std::span<const double> theta) const;
   };
   struct Search;
+  void search(const Search& search, int evaluations);
   [[nodiscard]] static Side make_side(std::span<const PairRow> rows, SideView PairRow::*side);
   [[nodiscard]] static Result<Side> load_side(const nlohmann::json& in, std::size_t parameters);
   [[nodiscard]] static Eigen::MatrixXd covariance(const Side& subject, const Side& partner,
