@@ -1,6 +1,6 @@
 // The objects of a JSON file, one by one: the elements of one array (what else stands there is
-// handed out too, to be reported), or one object after the other (JSON lines). Only the object at hand is in memory, so that a file of any size can be read, and
-// compressed ones as they come.
+// handed out too, to be reported), or one object after the other (JSON lines). Only the object at
+// hand is in memory, so that a file of any size can be read, and compressed ones as they come.
 #pragma once
 
 #include <cstdint>
