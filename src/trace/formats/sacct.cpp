@@ -413,6 +413,10 @@ class SacctReader {
     if (!has_components_) return;
     std::vector<TraceJob>& jobs = context_->trace.jobs;
     std::unordered_map<std::string_view, std::size_t> leaders;
+    std::unordered_set<std::string_view> taken;  // ids of jobs without components
+    for (const TraceJob& job : jobs) {
+      if (job.id.find('+') == std::string_view::npos) taken.insert(job.id);
+    }
     std::size_t kept = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const TraceJob job = jobs[i];
@@ -438,12 +442,22 @@ class SacctReader {
       const auto [at, is_new] = leaders.emplace(group, kept);
       if (is_new) {
         jobs[kept] = job;
-        jobs[kept++].id = group;
+        jobs[kept++].id = free_id(group, taken);
       } else {
         join(jobs[at->second], job);
       }
     }
     jobs.resize(kept);
+  }
+
+  // The number of a heterogeneous job may also have been used by a job without components.
+  std::string_view free_id(std::string_view id, std::unordered_set<std::string_view>& taken) {
+    std::string_view free = id;
+    for (int use = 2; !taken.insert(free).second; ++use) {
+      free = context_->trace.strings.keep(fmt::format("{}#{}", id.substr(0, id.find('#')), use));
+    }
+    if (free != id) ++recycled_;
+    return free;
   }
 
   void join(TraceJob& job, const TraceJob& part) {

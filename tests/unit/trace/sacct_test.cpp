@@ -141,6 +141,15 @@ TEST(Sacct, ComponentsOfAHeterogeneousJobAreAGang) {
   EXPECT_EQ(job(result, "45").cpu_milli, MaybeInt(16'000));
 }
 
+TEST(Sacct, AGangWhoseNumberAnotherJobUsedToo) {
+  const ReadResult result =
+      read(row("45", "COMPLETED", 0, 1, 7) + row("45+0", "COMPLETED", 2, 3, 10) +
+           row("45+1", "COMPLETED", 2, 3, 10));
+  ASSERT_EQ(result.trace.jobs.size(), 2U);
+  EXPECT_EQ(job(result, "45").duration_us, MaybeInt(7 * kUsPerMin));
+  EXPECT_EQ(job(result, "45#2").gpu_milli, MaybeInt(2000));
+}
+
 TEST(Sacct, AGangWithADamagedComponentIsRejectedWhole) {
   const ReadResult result =
       read(row("45+0", "COMPLETED", 0, 1, 10) + row("45+1", "COMPLETED", 0, 1, 10) +
