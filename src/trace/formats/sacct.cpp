@@ -72,6 +72,9 @@ constexpr Fault kEndBeforeStart{"end before start", "an end after the start"};
 constexpr Fault kNoDuration{"no duration", "Elapsed, or Start and End"};
 constexpr Fault kElapsedMismatch{"Elapsed is not End minus Start", "the same; Elapsed is used"};
 constexpr Fault kStartBeforeSubmit{"start before submission", "a later start; the wait is unknown"};
+constexpr Fault kWaitTooLong{"start long after submission",
+                             "at most 100 years later; the wait is unknown"};
+constexpr Fault kTooLong{"out of range", "an end at most 100 years after the start"};
 constexpr Fault kUsedTooOften{"job number used too often", "at most 50 jobs of one number"};
 constexpr Fault kUnknownState{"unknown state", "a state of Slurm; taken as unknown"};
 constexpr Fault kNoGpus{"resources unknown", "AllocTRES, as cpu=8,gres/gpu=2"};
@@ -255,10 +258,13 @@ class SacctReader {
     run.submit_us = submit.value();
     run.start_us = start.value_or(submit.value());
     if (!start.known()) return true;
-    if (start.value() >= submit.value()) {
-      job.queue_us = start.value() - submit.value();
-    } else {
+    const TimeUs wait_us = start.value() - submit.value();
+    if (wait_us < 0) {
       table.warn(kStartBeforeSubmit, kStart);
+    } else if (wait_us > kMaxDurationUs) {
+      table.warn(kWaitTooLong, kStart);
+    } else {
+      job.queue_us = wait_us;
     }
     return true;
   }
@@ -278,6 +284,7 @@ class SacctReader {
       if (table.has(kStart) && !start.known()) return reject(kNeverStarted, kStart);
       if (!both) return reject(kNoDuration, table.has(kElapsed) ? kElapsed : kEnd);
       if (end.value() < start.value()) return reject(kEndBeforeStart, kEnd);
+      if (end.value() - start.value() > kMaxDurationUs) return reject(kTooLong, kEnd);
       job.duration_us = end.value() - start.value();
     } else if (both) {
       const TimeUs difference = end.value() - start.value() - job.duration_us.value();

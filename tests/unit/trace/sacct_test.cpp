@@ -112,6 +112,15 @@ TEST(Sacct, TheSameRowTwiceIsADuplicate) {
   EXPECT_EQ(result.report.rejected_notes()[0].line, 3U);
 }
 
+TEST(Sacct, AWaitOfMoreThanACenturyIsUnknownNotARowThatCannotBeWrittenAgain) {
+  const ReadResult result = read(
+      "1|a|u|COMPLETED|1900-03-02T01:00:00|2026-03-02T02:00:00|2026-03-02T02:10:00|00:10:00||"
+      "gres/gpu=1\n" +
+      row("2", "COMPLETED", 0, 1, 10));
+  EXPECT_FALSE(job(result, "1").queue_us.known());
+  EXPECT_EQ(result.report.warned_by_reason().at("start long after submission"), 1U);
+}
+
 TEST(Sacct, RunningWaitingAndNeverStartedAreThreeReasons) {
   const ReadResult result = read(
       "1|a|u|RUNNING|2026-03-02T01:00:00|2026-03-02T01:00:00|Unknown|00:10:00||gres/gpu=1\n"
