@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/training.h"
 #include "model/cluster.h"
 #include "model/job.h"
+#include "model/task_graph.h"
 #include "trace/reject.h"
 #include "trace/trace.h"
 
@@ -20,13 +22,15 @@ enum class Sharing : std::uint8_t {
 };
 
 struct JobTruth {
-  TimeUs work_us = 0;  // run time on the GPUs it asked for, alone, at speed 1
+  TimeUs work_us = 0;  // run time on the GPUs it asked for, alone, on one server, at speed 1
 };
 
 struct Workload {
   std::vector<Job> jobs;                // by arrival; JobId is the position
   std::vector<JobTruth> truths;         // by JobId
   std::vector<std::string_view> names;  // by JobId, as the trace writes them
+  std::vector<TaskGraph> graphs;        // by TaskGraphId; none for as-traced jobs
+  Training training;                    // nothing for as-traced jobs
   trace::Trace trace;                   // owns the names
   std::uint64_t unusable = 0;           // jobs left out: the trace does not say what they need
   std::uint64_t types_ignored = 0;      // jobs whose GPU type was ignored: the cluster names none

@@ -22,10 +22,16 @@ struct Job {
 
   TimeUs submit_us = 0;
   std::uint32_t first_task = kNoTasks;  // its tasks are first_task .. first_task+tasks-1
-  std::uint32_t tasks = 1;              // of all replicas; the gang
-  std::uint32_t gpu_milli_per_task = kWholeGpuMilli;  // 0: a CPU job
-  TaskGraphId graph;                                  // invalid: independent equal tasks, a gang
-  GpuTypeMask gpu_types = kAnyGpuType;                // 0: asks for a type that no server has
+  // Replica by replica, each with the same partitions; the parameter server, if any, is the last.
+  std::uint32_t tasks = 1;
+  std::uint32_t replicas = 1;           // data-parallel copies, each admitted whole (simulation.md)
+  std::uint32_t parameter_servers = 0;  // 0 or 1: a task that takes no GPU
+  std::uint32_t gpu_milli_per_task = kWholeGpuMilli;  // of a worker; 0: a CPU job
+  std::uint32_t gpu_memory_mib_per_task = 0;          // of a worker; 0: not stated
+  std::uint32_t cpu_milli_per_task = 0;               // of any task; 0: not stated
+  std::uint32_t memory_mib_per_task = 0;              // of any task; 0: not stated
+  TaskGraphId graph;                    // invalid: independent equal tasks, one replica, a gang
+  GpuTypeMask gpu_types = kAnyGpuType;  // 0: asks for a type that no server has
   UserId user;
   VcId vc;
   ModelId model;
@@ -38,9 +44,12 @@ struct Job {
   StopOption stop = StopOption::kIterations;
   StopOption stop_at_worst = StopOption::kIterations;  // how far the system may downgrade it
 
+  [[nodiscard]] std::uint32_t workers() const { return tasks - parameter_servers; }
+  [[nodiscard]] std::uint32_t partitions() const { return workers() / replicas; }
+  [[nodiscard]] bool is_worker(std::uint32_t task) const { return task < workers(); }
   // GPUs taken when each task holds its share; a task with a share counts as a share.
   [[nodiscard]] std::int64_t gpu_milli() const {
-    return static_cast<std::int64_t>(tasks) * gpu_milli_per_task;
+    return static_cast<std::int64_t>(workers()) * gpu_milli_per_task;
   }
 };
 

@@ -114,7 +114,7 @@ TEST(Sacct, TheSameRowTwiceIsADuplicate) {
 
 TEST(Sacct, AWaitOfMoreThanACenturyIsUnknownNotARowThatCannotBeWrittenAgain) {
   const ReadResult result = read(
-      "1|a|u|COMPLETED|1900-03-02T01:00:00|2026-03-02T02:00:00|2026-03-02T02:10:00|00:10:00||"
+      "1|a|u|COMPLETED|2026-03-02T01:00:00|2141-03-02T02:00:00|2141-03-02T02:10:00|00:10:00||"
       "gres/gpu=1\n" +
       row("2", "COMPLETED", 0, 1, 10));
   EXPECT_FALSE(job(result, "1").queue_us.known());
