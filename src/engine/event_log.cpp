@@ -22,6 +22,20 @@ std::string_view event_name(EventKind kind) {
       return "server-down";
     case EventKind::kServerUp:
       return "server-up";
+    case EventKind::kGrow:
+      return "grow";
+    case EventKind::kShrink:
+      return "shrink";
+    case EventKind::kMove:
+      return "move";
+    case EventKind::kEvict:
+      return "evict";
+    case EventKind::kDeviceDown:
+      return "device-down";
+    case EventKind::kDeviceUp:
+      return "device-up";
+    case EventKind::kDeviceSpeed:
+      return "device-speed";
   }
   return "unknown";
 }
@@ -49,9 +63,15 @@ void TextEventLog::write(TimeUs at_us, EventKind kind, std::uint32_t id,
   fmt::format_to(std::back_inserter(text_), "{},{},{},", at_us, event_name(kind), id);
   bool first = true;
   for (const Placement& place : places) {
-    if (!place.device.valid()) continue;
-    fmt::format_to(std::back_inserter(text_), "{}{}", first ? "" : "+", place.device.value);
+    if (!first) text_ += '+';
     first = false;
+    if (!place.server.valid()) {
+      text_ += '-';
+    } else if (place.device.valid()) {
+      fmt::format_to(std::back_inserter(text_), "{}", place.device.value);
+    } else {
+      fmt::format_to(std::back_inserter(text_), "s{}", place.server.value);
+    }
   }
   text_ += '\n';
 }

@@ -21,7 +21,14 @@ enum class EventKind : std::uint8_t {
   kFinish,
   kStop,
   kServerDown,
-  kServerUp
+  kServerUp,
+  kGrow,    // further tasks of a running job start
+  kShrink,  // some tasks of a running job leave
+  kMove,    // tasks of a running job change their places
+  kEvict,   // a failure took the last replica: the job is pending again
+  kDeviceDown,
+  kDeviceUp,
+  kDeviceSpeed,
 };
 
 [[nodiscard]] std::string_view event_name(EventKind kind);
@@ -40,7 +47,8 @@ class EventLog {
  public:
   virtual ~EventLog() = default;
 
-  // `places`: of a start, else empty.
+  // `places`: of every task of the job after a start, grow, shrink or move, in task order (an
+  // invalid server: not placed); else empty.
   void record(TimeUs at_us, EventKind kind, std::uint32_t id,
               std::span<const Placement> places = {});
 
@@ -59,8 +67,9 @@ class EventLog {
   std::uint64_t count_ = 0;
 };
 
-// CSV "time_us,event,id,devices": id is a JobId (or ServerId for server events), devices are
-// DeviceIds joined by '+'. Kept in memory.
+// CSV "time_us,event,id,devices": id is a JobId, or the ServerId or DeviceId of a fault; devices
+// are DeviceIds of the tasks in order, joined by '+': "-" for a task that is not placed, "s3" for
+// one without a GPU on server 3. Kept in memory.
 class TextEventLog final : public EventLog {
  public:
   TextEventLog() { wants_text_ = true; }
