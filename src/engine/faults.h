@@ -43,13 +43,15 @@ struct FaultProcess {
 };
 
 // Events before `until_us`, sorted by (at_us, kind, id). Every failure has its end, which may lie
-// beyond `until_us`.
+// beyond `until_us`. About until_us / between_us events of each kind for each server and device.
 [[nodiscard]] std::vector<FaultEvent> draw_faults(const FaultProcess& process,
                                                   const Cluster& cluster, TimeUs until_us, Rng rng);
 
 // CSV with the header "time_s,event,server,device,speed": event is down, up or speed; server a name
 // of the cluster or a number from 0; device a number within the server, or empty for the server
-// itself. Rows in any order. A state that is set twice is an error; so is a speed without a device.
+// itself (or absent as a column, like speed); speed a factor above 0 and at most 10. At most a
+// million rows, in any order. An event that changes nothing is an error, so are two about the same
+// thing at one time and a speed without a device.
 [[nodiscard]] Result<std::vector<FaultEvent>> parse_faults(std::string_view text,
                                                            std::string_view file,
                                                            const Cluster& cluster);
