@@ -109,9 +109,9 @@ std::size_t complete_policies(const std::vector<std::string>& names, std::size_t
 std::string never_fit_notice(const Comparison& comparison) {
   if (comparison.runs().empty() || comparison.runs().front().never_fit == 0) return {};
   const Metrics& run = comparison.runs().front();
-  return fmt::format("{} of {} jobs never fit the cluster and are left out; see: berth simulate\n",
+  return fmt::format("{} of {} never fit the cluster and {} left out; see: berth simulate\n",
                      with_thousands(static_cast<std::int64_t>(run.never_fit)),
-                     with_thousands(static_cast<std::int64_t>(run.jobs)));
+                     counted(run.jobs, "job"), run.never_fit == 1 ? "is" : "are");
 }
 
 Result<int> compare_command(const Args& args) {
@@ -150,8 +150,9 @@ Result<int> compare_command(const Args& args) {
   }
   print_err(fmt::format("{}{}", notices(setup, args), never_fit_notice(comparison)));
   if (complete == names.size()) return kDone;
-  print_err(fmt::format("berth: interrupted; {} of {} runs are done, {} of {} policies\n",
-                        comparison.runs().size(), tasks.size(), complete, names.size()));
+  print_err(fmt::format("berth: interrupted; {} of {} done, {} of {}\n", comparison.runs().size(),
+                        counted(tasks.size(), "run"), complete,
+                        counted(names.size(), "policy", "policies")));
   return kInterrupted;
 }
 

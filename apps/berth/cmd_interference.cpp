@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "commands.h"
 #include "console.h"
 #include "interference/aip.h"
@@ -52,8 +53,8 @@ void print_notes(const std::string& path, const trace::RejectReport& report) {
                         const std::vector<trace::RowNote>& notes) {
     if (count == 0) return;
     const trace::RowNote& first = notes.front();
-    print_err(fmt::format("berth: {}: {} rows {}; the first: line {}{}{}: {}\n", printable(path),
-                          count, what, first.line, first.field.empty() ? "" : ": ",
+    print_err(fmt::format("berth: {}: {} {}; the first: line {}{}{}: {}\n", printable(path),
+                          counted(count, "row"), what, first.line, first.field.empty() ? "" : ": ",
                           printable(first.field), first.reason));
   };
   show("rejected", report.rejected(), report.rejected_notes());
@@ -113,8 +114,8 @@ Status fit_command(const Args& args) {
   json["features"] = model.features().features().size();
   json["input"] = to_json(input.report);
   return deliver(args, json,
-                 fmt::format("{}: {}, from {} rows\n", printable(args.text("--model")),
-                             model.ensemble().name(), input.data.rows.size()));
+                 fmt::format("{}: {}, from {}\n", printable(args.text("--model")),
+                             model.ensemble().name(), counted(input.data.rows.size(), "row")));
 }
 
 Status predict_command(const Args& args) {

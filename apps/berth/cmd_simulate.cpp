@@ -78,9 +78,9 @@ std::string for_people(const RunSetup& setup, const Metrics& m, const Simulation
   const auto count = [](std::uint64_t n) { return with_thousands(static_cast<std::int64_t>(n)); };
   Table table({{"", Align::kLeft}, {"", Align::kLeft}});
   table.add_row({"policy", m.policy});
-  table.add_row(
-      {"cluster", fmt::format("{}: {} servers, {} GPUs", printable(setup.cluster.name),
-                              count(setup.cluster.servers.size()), count(setup.cluster.gpus()))});
+  table.add_row({"cluster", fmt::format("{}: {}, {}", printable(setup.cluster.name),
+                                        counted(setup.cluster.servers.size(), "server"),
+                                        counted(setup.cluster.gpus(), "GPU"))});
   table.add_row({"offered load", or_dash(m.rho_whole, 3)});
   table.add_row({"jobs", count(m.jobs)});
   table.add_row({"finished", count(m.finished)});
@@ -94,9 +94,9 @@ std::string for_people(const RunSetup& setup, const Metrics& m, const Simulation
   if (m.deadline_ratio) table.add_row({"deadlines met", or_dash(m.deadline_ratio, 3)});
   table.add_row({"GPU utilisation", or_dash(m.gpu_utilisation, 3)});
   table.add_row({"preemptions", count(m.preemptions)});
-  table.add_row({"round", fmt::format("{} us mean, {} us p99 over {} active rounds",
-                                      or_dash(m.round_mean_us, 2), or_dash(m.round_p99_us, 2),
-                                      count(m.active_rounds))});
+  table.add_row(
+      {"round", fmt::format("{} us mean, {} us p99 over {}", or_dash(m.round_mean_us, 2),
+                            or_dash(m.round_p99_us, 2), counted(m.active_rounds, "active round"))});
   table.add_row({"CPU", fmt::format("{:.2f} s", m.cpu_s)});
   std::string out = table.text();
   out.erase(0, out.find('\n') + 1);  // no titles

@@ -14,9 +14,9 @@ Status convert(const Args& args) {
   BERTH_TRY(const trace::ReadResult result, read_trace_from(args));
   BERTH_CHECK_OK(trace::write_trace(result.trace, out));
   tell_report(result.report);
-  const auto jobs = static_cast<std::int64_t>(result.trace.jobs.size());
-  fmt::print(out == "-" ? stderr : stdout, "{} jobs from {} ({}) to {}\n", with_thousands(jobs),
-             printable(result.trace.source, 400), result.trace.format, printable(out, 400));
+  fmt::print(out == "-" ? stderr : stdout, "{} from {} ({}) to {}\n",
+             counted(result.trace.jobs.size(), "job"), printable(result.trace.source, 400),
+             result.trace.format, printable(out, 400));
   return {};
 }
 

@@ -47,8 +47,8 @@ Result<std::string> generate(const Args& args) {
   if (args.has("--json")) {
     BERTH_CHECK_OK(write_json(args.text("--json"), generated, seed, options));
   }
-  return fmt::format("{} jobs over {} written to {}\n", with_thousands(jobs),
-                     human_duration(generated.jobs.back().arrival_us), path);
+  return fmt::format("{} over {} written to {}\n", counted(options.jobs, "job"),
+                     human_duration(generated.jobs.back().arrival_us), printable(path, 400));
 }
 
 int run(const Args& args) {

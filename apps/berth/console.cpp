@@ -53,8 +53,12 @@ void occupy_standard_files() {
 }
 
 const std::atomic<bool>& catch_interrupts() {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+    // What whoever started the process has it ignore (nohup, a shell's &) stays ignored.
+    struct sigaction before {};
+    if (sigaction(signal_number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    std::signal(signal_number, on_interrupt);
+  }
   return interrupted;
 }
 

@@ -21,7 +21,8 @@ namespace berth::cli {
 // that fail when they are used, as closed ones do.
 void occupy_standard_files();
 
-// From now on Ctrl-C (or SIGTERM) only sets this flag; a second one ends the process.
+// From now on Ctrl-C (or SIGTERM, or a terminal that goes away) only sets this flag; a second one
+// ends the process. A signal that was ignored when the process began stays ignored.
 [[nodiscard]] const std::atomic<bool>& catch_interrupts();
 
 // Writes text to standard output and flushes; an error if it could not be written (disk full).

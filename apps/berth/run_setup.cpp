@@ -27,6 +27,18 @@ Status only(const Args& args, std::string_view name, std::string_view value,
                     .expected = std::string(value)});
 }
 
+// Refuses --predict before anything is read.
+Status known_predictor(const std::string& predict) {
+  if (predict == "history") {
+    Error error = usage_error("not in this version", "--predict");
+    error.found = predict;
+    error.expected = "oracle, noisy:SIGMA or none";
+    return fail(std::move(error));
+  }
+  const auto predictors = make_predictors(predict, Workload{}, 0);
+  return predictors ? Status{} : Status{fail(predictors.error())};
+}
+
 Result<std::vector<PolicyOption>> policy_options(const Args& args) {
   std::vector<PolicyOption> options;
   for (const std::string& text : args.list("--set")) {
@@ -109,6 +121,7 @@ Result<RunSetup> read_run_setup(const Args& args) {
   setup.seed = static_cast<std::uint64_t>(seed);
   setup.check = kDebugBuild || args.flag("--check");
   setup.predict = args.text("--predict");
+  BERTH_CHECK_OK(known_predictor(setup.predict));
   BERTH_TRY(setup.policy_options, policy_options(args));
   double load = 1.0;
   if (args.has("--load")) {
@@ -141,14 +154,13 @@ Result<std::unique_ptr<Policy>> make_policy(const std::string& name, const RunSe
 std::string notices(const RunSetup& setup, const Args& args) {
   std::string out;
   if (setup.report.rejected() > 0) {
-    out += fmt::format("{} row{} not used; see: berth trace stats --trace {}\n",
-                       with_thousands(static_cast<std::int64_t>(setup.report.rejected())),
-                       setup.report.rejected() == 1 ? " was" : "s were",
+    out += fmt::format("{} not used; see: berth trace stats --trace {}\n",
+                       counted(setup.report.rejected(), "row was", "rows were"),
                        printable(args.text("--trace")));
   }
   if (setup.workload.types_ignored > 0) {
-    out += fmt::format("GPU types of {} jobs ignored: the cluster names none\n",
-                       with_thousands(static_cast<std::int64_t>(setup.workload.types_ignored)));
+    out += fmt::format("GPU types of {} ignored: the cluster names none\n",
+                       counted(setup.workload.types_ignored, "job"));
   }
   return out;
 }

@@ -73,8 +73,7 @@ Result<TimeUs> duration_option(const Args& args, std::string_view name) {
 
 void tell(std::string_view what, std::uint64_t n, const std::vector<trace::RowNote>& notes) {
   if (n == 0) return;
-  print_err(fmt::format("berth: {} row{} {}; the first: {}\n",
-                        with_thousands(static_cast<std::int64_t>(n)), n == 1 ? "" : "s", what,
+  print_err(fmt::format("berth: {} {}; the first: {}\n", counted(n, "row"), what,
                         describe(notes.front())));
 }
 

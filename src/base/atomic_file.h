@@ -1,6 +1,8 @@
-// A file that appears whole or not at all: written beside its place, then renamed.
+// A file that appears whole or not at all: written without a name, or beside its place, then put
+// there.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,8 +12,8 @@ namespace berth {
 
 class AtomicFile {
  public:
-  // The new file can be read by its owner only (mode 0600). "-" is standard output, and what is not
-  // a regular file (a pipe, /dev/null) is written directly.
+  // A file that is replaced keeps its mode; a new one gets what the umask leaves. "-" is standard
+  // output, and what is not a regular file (a pipe, /dev/null) is written directly.
   [[nodiscard]] static Result<AtomicFile> create(const std::string& path);
 
   AtomicFile(AtomicFile&& other) noexcept;
@@ -26,12 +28,22 @@ class AtomicFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  AtomicFile(std::string path, std::string temporary, int fd);
+  enum class Kind : std::uint8_t {
+    kDirect,   // written where it is
+    kUnnamed,  // no name until commit(): nothing stays even if the process is killed
+    kBeside,   // temporary_, where the file system has no files without a name
+  };
+
+  AtomicFile(std::string path, Kind kind, int fd);
+  [[nodiscard]] static AtomicFile create_unnamed(const std::string& path);
+  [[nodiscard]] static AtomicFile create_beside(const std::string& path);
+  [[nodiscard]] Status name_it();  // kUnnamed to kBeside
   [[nodiscard]] Error error(const char* what) const;
   void close_fd();
 
   std::string path_;
-  std::string temporary_;  // "": written directly
+  std::string temporary_;
+  Kind kind_;
   int fd_ = -1;
 };
 

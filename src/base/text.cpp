@@ -90,6 +90,12 @@ std::string with_thousands(std::int64_t value) {
   return digits;
 }
 
+std::string counted(std::uint64_t n, std::string_view noun, std::string_view plural) {
+  const std::string number = with_thousands(static_cast<std::int64_t>(n));
+  if (n == 1 || plural.empty()) return fmt::format("{} {}{}", number, noun, n == 1 ? "" : "s");
+  return fmt::format("{} {}", number, plural);
+}
+
 std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";

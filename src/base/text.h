@@ -27,6 +27,10 @@ namespace berth {
 // "111,549".
 [[nodiscard]] std::string with_thousands(std::int64_t value);
 
+// "1 job", "111,549 jobs"; `plural` where an s does not make it.
+[[nodiscard]] std::string counted(std::uint64_t n, std::string_view noun,
+                                  std::string_view plural = {});
+
 // A cell of a CSV file, quoted where it must be (RFC 4180).
 [[nodiscard]] std::string csv_cell(std::string_view text);
 

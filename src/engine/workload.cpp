@@ -110,10 +110,10 @@ Result<Workload> as_traced(trace::Trace trace, const Cluster& cluster, Sharing s
     out.names.push_back(traced.id);
   }
   if (out.jobs.empty()) {
-    return fail(bad_input(
-        trace.source, 0, "", "no job that can be simulated",
-        fmt::format("{} jobs, {} without what is needed", trace.jobs.size(), out.unusable),
-        "at least one job with a duration and a GPU count"));
+    return fail(bad_input(trace.source, 0, "", "no job that can be simulated",
+                          fmt::format("{}, {} without what is needed",
+                                      counted(trace.jobs.size(), "job"), out.unusable),
+                          "at least one job with a duration and a GPU count"));
   }
   out.trace = std::move(trace);
   out.trace.jobs = {};  // what a run needs of them is in `jobs`

@@ -1,7 +1,6 @@
 #include "model/cluster.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <array>
 
@@ -10,10 +9,6 @@
 
 namespace berth {
 namespace {
-
-constexpr std::int64_t kMaxServers = 1'000'000;
-constexpr std::int64_t kMaxGpusPerServer = 16'384;
-constexpr std::int64_t kMaxGpus = 4'000'000;
 
 constexpr std::int64_t kMibPerGib = 1024;
 constexpr std::int64_t kBytesPerMib = 1024 * kMibPerGib;
@@ -91,140 +86,6 @@ std::optional<Result<Cluster>> sized_cluster(std::string_view name) {
                          static_cast<std::uint32_t>(*gpus));
 }
 
-// YAML with the place of each value for messages.
-class YamlCluster {
- public:
-  explicit YamlCluster(std::string_view file) : file_(file) {}
-
-  Result<Cluster> read(const YAML::Node& root) {
-    if (!root.IsMap()) return wrong(root, "", "a map with the key 'servers'");
-    BERTH_CHECK_OK(known_keys(root, {"name", "gpu_types", "servers"}));
-    if (const auto name = root["name"]) {
-      if (!name.IsScalar()) return wrong(name, "name", "a text");
-      cluster_.name = name.Scalar();
-    }
-    if (const auto types = root["gpu_types"]) {
-      declared_types_ = true;
-      BERTH_CHECK_OK(read_types(types));
-    }
-    const auto servers = root["servers"];
-    if (!servers || !servers.IsSequence() || servers.size() == 0) {
-      return wrong(root, "servers", "a list with at least one kind of server");
-    }
-    for (const auto& entry : servers) BERTH_CHECK_OK(read_servers(entry));
-    return std::move(cluster_);
-  }
-
- private:
-  [[nodiscard]] tl::unexpected<Error> wrong(const YAML::Node& at, std::string field,
-                                            std::string expected) const {
-    const int line = at.Mark().line;
-    return fail(bad_input(file_, line < 0 ? 0 : static_cast<std::uint64_t>(line) + 1,
-                          std::move(field), "not valid",
-                          at.IsScalar() ? "'" + at.Scalar() + "'" : "", std::move(expected)));
-  }
-
-  Status known_keys(const YAML::Node& map, std::vector<std::string_view> keys) {
-    if (!map.IsMap()) return wrong(map, "", fmt::format("a map of {}", fmt::join(keys, ", ")));
-    for (const auto& pair : map) {
-      const std::string key = pair.first.IsScalar() ? pair.first.Scalar() : "?";
-      bool known = false;
-      for (const auto name : keys) known = known || name == key;
-      if (!known) {
-        return fail(bad_input(file_, static_cast<std::uint64_t>(pair.first.Mark().line) + 1, key,
-                              unknown_name("key", key, keys)));
-      }
-    }
-    return {};
-  }
-
-  // A number with up to three decimals, in thousandths.
-  Result<std::int64_t> milli(const YAML::Node& map, const char* key, std::int64_t fallback,
-                             std::int64_t low_milli, std::int64_t high_milli) {
-    const auto node = map[key];
-    if (!node) return fallback;
-    const auto value = node.IsScalar() ? parse_milli(node.Scalar()) : std::nullopt;
-    if (!value || *value < low_milli || *value > high_milli) {
-      return wrong(node, key,
-                   fmt::format("a number from {} to {}", static_cast<double>(low_milli) / 1000,
-                               static_cast<double>(high_milli) / 1000));
-    }
-    return *value;
-  }
-
-  Result<std::int64_t> whole(const YAML::Node& map, const char* key, std::int64_t fallback,
-                             std::int64_t low, std::int64_t high) {
-    BERTH_TRY(const std::int64_t value, milli(map, key, fallback * 1000, low * 1000, high * 1000));
-    if (value % 1000 != 0) return wrong(map[key], key, "a whole number");
-    return value / 1000;
-  }
-
-  Status read_types(const YAML::Node& types) {
-    if (!types.IsSequence()) return wrong(types, "gpu_types", "a list");
-    for (const auto& entry : types) {
-      BERTH_CHECK_OK(known_keys(entry, {"name", "memory_mib", "speed"}));
-      if (!entry["name"] || !entry["name"].IsScalar()) return wrong(entry, "name", "a text");
-      GpuType type;
-      type.name = entry["name"].Scalar();
-      if (cluster_.find_gpu_type(type.name).valid()) {
-        return wrong(entry["name"], "name", "each GPU type once");
-      }
-      BERTH_TRY(type.memory_mib, whole(entry, "memory_mib", 0, 1, 100'000'000));
-      BERTH_TRY(type.speed_milli, milli(entry, "speed", 1000, 1, 1'000'000));
-      if (cluster_.gpu_types.size() == kMaxGpuTypes) return wrong(entry, "gpu_types", "at most 64");
-      cluster_.gpu_types.push_back(std::move(type));
-    }
-    return {};
-  }
-
-  Status read_servers(const YAML::Node& entry) {
-    BERTH_CHECK_OK(known_keys(
-        entry, {"name", "count", "gpus", "gpu_type", "cpus", "memory_mib", "network_bytes_per_s"}));
-    BERTH_TRY(const std::int64_t count, whole(entry, "count", 1, 1, kMaxServers));
-    if (!entry["gpus"]) return wrong(entry, "gpus", "the GPUs of each such server");
-    BERTH_TRY(const std::int64_t gpus, whole(entry, "gpus", 0, 0, kMaxGpusPerServer));
-    ResourceVector capacity;
-    BERTH_TRY(capacity[Resource::kCpuMilli], milli(entry, "cpus", 0, 1, 1'000'000'000));
-    BERTH_TRY(capacity[Resource::kMemoryMib], whole(entry, "memory_mib", 0, 1, 1'000'000'000));
-    BERTH_TRY(capacity[Resource::kNetBytesPerS],
-              whole(entry, "network_bytes_per_s", 0, 1, 1'000'000'000'000));
-    BERTH_TRY(const GpuTypeId type, type_of(entry["gpu_type"]));
-    if (static_cast<std::int64_t>(cluster_.servers.size()) + count > kMaxServers ||
-        static_cast<std::int64_t>(cluster_.gpus()) + count * gpus > kMaxGpus) {
-      return wrong(entry, "count",
-                   fmt::format("at most {} servers and {} GPUs in all", kMaxServers, kMaxGpus));
-    }
-    const auto name_node = entry["name"];
-    if (name_node && !name_node.IsScalar()) return wrong(name_node, "name", "a text");
-    const std::string name = name_node ? name_node.Scalar() : "s";
-    for (std::int64_t i = 0; i < count; ++i) {
-      cluster_.add_server(
-          count == 1 && name_node ? name : fmt::format("{}{}", name, cluster_.servers.size()), type,
-          static_cast<std::uint32_t>(gpus), capacity);
-    }
-    return {};
-  }
-
-  Result<GpuTypeId> type_of(const YAML::Node& node) {
-    const std::string name = node && node.IsScalar() ? node.Scalar() : "";
-    const GpuTypeId known = cluster_.find_gpu_type(name);
-    if (known.valid()) return known;
-    if (!name.empty() && !cluster_.gpu_types.empty() && declared_types_) {
-      std::vector<std::string_view> names;
-      for (const GpuType& type : cluster_.gpu_types) names.push_back(type.name);
-      return fail(bad_input(file_, static_cast<std::uint64_t>(node.Mark().line) + 1, "gpu_type",
-                            unknown_name("GPU type", name, names)));
-    }
-    if (cluster_.gpu_types.size() == kMaxGpuTypes) return wrong(node, "gpu_type", "at most 64");
-    cluster_.gpu_types.push_back({.name = name});
-    return GpuTypeId{cluster_.gpu_types.size() - 1};
-  }
-
-  std::string_view file_;
-  Cluster cluster_;
-  bool declared_types_ = false;
-};
-
 }  // namespace
 
 ServerId Cluster::add_server(std::string server_name, GpuTypeId gpu_type, std::uint32_t gpus,
@@ -262,20 +123,6 @@ std::optional<Result<Cluster>> named_cluster(std::string_view name) {
 
 std::span<const std::string_view> cluster_names() {
   return kNames;
-}
-
-Result<Cluster> parse_cluster_yaml(std::string_view text, std::string_view file) {
-  try {
-    const YAML::Node root = YAML::Load(std::string(text));
-    YamlCluster reader(file);
-    auto cluster = reader.read(root);
-    if (cluster && cluster->name.empty()) cluster->name = std::string(file);
-    return cluster;
-  } catch (const YAML::Exception& error) {
-    const int line = error.mark.line;
-    return fail(bad_input(file, line < 0 ? 0 : static_cast<std::uint64_t>(line) + 1, "",
-                          "not valid YAML", error.msg));
-  }
 }
 
 }  // namespace berth

@@ -19,6 +19,11 @@ using GpuTypeMask = std::uint64_t;
 inline constexpr GpuTypeMask kAnyGpuType = ~GpuTypeMask{0};
 inline constexpr std::size_t kMaxGpuTypes = 64;
 
+// A description that goes beyond these is refused.
+inline constexpr std::int64_t kMaxServers = 1'000'000;
+inline constexpr std::int64_t kMaxGpusPerServer = 16'384;
+inline constexpr std::int64_t kMaxGpus = 4'000'000;
+
 struct GpuType {
   std::string name;                 // "V100"; "" where nothing is known
   std::int64_t memory_mib = 0;      // 0: not stated, not limited
@@ -67,8 +72,5 @@ struct Cluster {
 // A built-in cluster (cluster_names) or "NxG": N servers of G GPUs. Nothing if it is neither.
 [[nodiscard]] std::optional<Result<Cluster>> named_cluster(std::string_view name);
 [[nodiscard]] std::span<const std::string_view> cluster_names();
-
-// A cluster as YAML (docs/cluster.md); `file` is for messages.
-[[nodiscard]] Result<Cluster> parse_cluster_yaml(std::string_view text, std::string_view file);
 
 }  // namespace berth

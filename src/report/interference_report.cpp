@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "report/table.h"
 
 namespace berth::report {
@@ -96,8 +97,8 @@ std::string evaluation_text(const Evaluation& e) {
   table.add_row({"mean rate", fmt::format("{:.4f}", e.mean.mae)});
   for (const Score& score : e.techniques) table.add_row(score_cells(score));
   table.add_row(score_cells(e.selected));
-  std::string out = fmt::format("mode {}, {} folds, {} rows tested\n",
-                                interference::mode_name(e.mode), e.folds, e.tested);
+  std::string out = fmt::format("mode {}, {}, {} tested\n", interference::mode_name(e.mode),
+                                counted(e.folds, "fold"), counted(e.tested, "row"));
   out += table.text();
   out += choices_text("leading member", e.leading, e.folds);
   out += choices_text("in the mean", e.members, e.folds);

@@ -96,11 +96,10 @@ std::string trace_page(const trace::ReadResult& result) {
   const Trace& trace = result.trace;
   const trace::LoadOverTime load = trace::load_over_time(trace);
   Page page(fmt::format("Trace {}", trace.source));
-  page.paragraph(
-      fmt::format("{} jobs, format {}, {} rows rejected. Arrivals span {}.",
-                  with_thousands(static_cast<std::int64_t>(trace.jobs.size())), trace.format,
-                  with_thousands(static_cast<std::int64_t>(result.report.rejected())),
-                  human_duration(trace.jobs.empty() ? 0 : trace.jobs.back().arrival_us)));
+  page.paragraph(fmt::format(
+      "{}, format {}, {} rejected. Arrivals span {}.", counted(trace.jobs.size(), "job"),
+      trace.format, counted(result.report.rejected(), "row"),
+      human_duration(trace.jobs.empty() ? 0 : trace.jobs.back().arrival_us)));
   page.heading("Load over time");
   const std::string bin = human_duration(load.bin_us);
   page.figure(svg(over_time("Arrivals per " + bin, "jobs", load, load.arrivals)));

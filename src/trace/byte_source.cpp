@@ -93,13 +93,15 @@ constexpr std::size_t kFileBlockBytes = 64 * 1024;
 // Small, so that what is tested from memory crosses the edges of blocks too.
 constexpr std::size_t kMemoryBlockBytes = 1024;
 
-Result<std::unique_ptr<ByteSource>> decoded(std::string name, std::unique_ptr<ByteSource> raw,
+Result<std::unique_ptr<ByteSource>> decoded(std::string name, std::string_view wanted,
+                                            std::unique_ptr<ByteSource> raw,
                                             std::size_t block_bytes) {
   CompressedInput input(std::move(name), std::move(raw), block_bytes);
   BERTH_CHECK_OK(input.fill());
   const std::string_view head = input.left();
   if (head.empty()) {
-    return fail(bad_input(input.name(), 0, {}, "the file is empty", "0 bytes", "a trace"));
+    return fail(
+        bad_input(input.name(), 0, {}, "the file is empty", "0 bytes", std::string(wanted)));
   }
   for (const Magic& magic : kMagics) {
     if (!head.starts_with(magic.bytes)) continue;
@@ -113,7 +115,7 @@ Result<std::unique_ptr<ByteSource>> decoded(std::string name, std::unique_ptr<By
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path, std::string_view wanted) {
   const int fd = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail(open_error(path, errno));
   struct stat info {};
@@ -124,11 +126,12 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
   if (known && S_ISDIR(info.st_mode)) {
     return fail(bad_input(path, 0, {}, "cannot be read", "a folder", "a file"));
   }
-  return decoded(path, std::move(file), kFileBlockBytes);
+  return decoded(path, wanted, std::move(file), kFileBlockBytes);
 }
 
 Result<std::unique_ptr<ByteSource>> memory_source(std::string name, std::string_view bytes) {
-  return decoded(std::move(name), std::make_unique<MemorySource>(bytes), kMemoryBlockBytes);
+  return decoded(std::move(name), "a trace", std::make_unique<MemorySource>(bytes),
+                 kMemoryBlockBytes);
 }
 
 }  // namespace berth::trace

@@ -32,8 +32,9 @@ class ByteSource {
   [[nodiscard]] virtual std::size_t row_hint() const { return 0; }
 };
 
-// `path` may be "-" for standard input.
-[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
+// `path` may be "-" for standard input; `wanted` says in errors what is read ("a trace").
+[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
+                                                              std::string_view wanted);
 
 // The same over bytes in memory, which must outlive the source; `name` stands in messages.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> memory_source(std::string name,

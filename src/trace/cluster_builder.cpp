@@ -5,13 +5,6 @@
 #include <utility>
 
 namespace berth::trace {
-namespace {
-
-constexpr std::int64_t kMostGpusOfANode = 16'384;
-constexpr std::size_t kMostGpus = 4'000'000;
-constexpr std::size_t kMostNodes = 1'000'000;
-
-}  // namespace
 
 ClusterBuilder::ClusterBuilder(std::string_view file) : file_(file) {
   cluster_.name = file_;
@@ -22,10 +15,12 @@ Status ClusterBuilder::add(const Node& node, std::uint64_t line) {
     return fail(error(line, "node", "a node is there twice", fmt::format("'{}'", node.name),
                       "each node once"));
   }
-  if (node.gpus > kMostGpusOfANode || cluster_.gpus() > kMostGpus || names_.size() > kMostNodes) {
-    return fail(
-        error(line, "gpus", "more than can be simulated", fmt::format("{}", node.gpus),
-              fmt::format("at most {} GPUs a node, {} in all", kMostGpusOfANode, kMostGpus)));
+  if (node.gpus > kMaxGpusPerServer ||
+      static_cast<std::int64_t>(cluster_.gpus()) + node.gpus > kMaxGpus ||
+      static_cast<std::int64_t>(names_.size()) > kMaxServers) {
+    return fail(error(line, "gpus", "more than can be simulated", fmt::format("{}", node.gpus),
+                      fmt::format("at most {} GPUs a node, {} GPUs and {} nodes in all",
+                                  kMaxGpusPerServer, kMaxGpus, kMaxServers)));
   }
   GpuTypeId type = cluster_.find_gpu_type(node.gpu_type);
   if (!type.valid()) {

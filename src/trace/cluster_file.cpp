@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "trace/cluster_yaml.h"
 #include "trace/input.h"
 #include "trace/node_lists.h"
 
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxClusterBytes = 64U << 20U;
 
 Result<std::string> read_whole(const std::string& path) {
-  BERTH_TRY(Input input, Input::open(path));
+  BERTH_TRY(Input input, Input::open(path, "a description of a cluster"));
   while (input.window().size() <= kMaxClusterBytes && input.more()) {
   }
   if (!input.status()) return fail(input.status().error());

@@ -13,48 +13,51 @@ constexpr std::size_t kMemoryCapacity = 2048;      // as for its blocks: it is f
 
 }  // namespace
 
-Input::Input(std::string name, std::unique_ptr<ByteSource> source, std::size_t capacity)
+Input::Input(std::string name, std::string wanted, std::unique_ptr<ByteSource> source,
+             std::size_t capacity)
     : name_(std::move(name)),
+      wanted_(std::move(wanted)),
       source_(std::move(source)),
       buffer_(std::make_unique<char[]>(capacity + kPadding)),
       capacity_(capacity) {}
 
-Result<Input> Input::open(const std::string& path) {
-  BERTH_TRY(auto source, open_source(path));
+Result<Input> Input::open(const std::string& path, std::string wanted) {
+  BERTH_TRY(auto source, open_source(path, wanted));
   const std::size_t row_hint = source->row_hint();
-  BERTH_TRY(Input input,
-            start(path == "-" ? "standard input" : path, std::move(source), kFileCapacity));
+  Input input(path == "-" ? "standard input" : path, std::move(wanted), std::move(source),
+              kFileCapacity);
   input.row_hint_ = row_hint;
+  BERTH_CHECK_OK(input.start());
   return input;
 }
 
 Result<Input> Input::from_memory(std::string name, std::string_view bytes) {
   BERTH_TRY(auto source, memory_source(name, bytes));
-  return start(std::move(name), std::move(source), kMemoryCapacity);
+  Input input(std::move(name), "a trace", std::move(source), kMemoryCapacity);
+  BERTH_CHECK_OK(input.start());
+  return input;
 }
 
-Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> source,
-                           std::size_t capacity) {
-  Input input(std::move(name), std::move(source), capacity);
-  while (input.window().size() < kHeadBytes && input.more()) {
+Status Input::start() {
+  while (window().size() < kHeadBytes && more()) {
   }
-  if (!input.status_) return fail(input.status_.error());
-  const std::string_view head = input.window();
+  if (!status_) return status_;
+  const std::string_view head = window();
   if (head.empty()) {
-    return fail(input.error(0, {}, "the file is empty after decompression", "0 bytes", "a trace"));
+    return fail(error(0, {}, "the file is empty after decompression", "0 bytes", wanted_));
   }
   if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
-    return fail(input.error(1, {}, "the encoding is wrong", "UTF-16", "UTF-8"));
+    return fail(error(1, {}, "the encoding is wrong", "UTF-16", "UTF-8"));
   }
   constexpr std::size_t kTarMark = 257;
   if (head.size() > kTarMark && head.substr(kTarMark).starts_with("ustar")) {
-    return fail(input.error(0, {}, "not a text file", "a tar archive", "one of the files in it"));
+    return fail(error(0, {}, "not a text file", "a tar archive", "one of the files in it"));
   }
-  if (head.starts_with("\xef\xbb\xbf")) input.consume(3);
+  if (head.starts_with("\xef\xbb\xbf")) consume(3);
   if (head.find('\n') == std::string_view::npos && head.find('\r') != std::string_view::npos) {
-    input.line_end_ = '\r';
+    line_end_ = '\r';
   }
-  return input;
+  return {};
 }
 
 void Input::grow() {
@@ -96,7 +99,7 @@ bool Input::next_line(std::string_view& line) {
       size = static_cast<std::size_t>(static_cast<const char*>(end) - held.data());
     if (size > kMaxLineBytes) {
       status_ = fail(error(line_number_ + 1, {}, "the line is too long",
-                           fmt::format("more than {} bytes", kMaxLineBytes), "a trace"));
+                           fmt::format("more than {} bytes", kMaxLineBytes), wanted_));
       at_end_ = true;
       begin_ = end_;
       return false;

@@ -18,8 +18,8 @@ class Input {
   static constexpr std::size_t kMaxLineBytes = 1024 * 1024;
   static constexpr std::size_t kPadding = 64;  // readable bytes behind the window, for simdjson
 
-  // Errors: as open_source; nothing in the file; UTF-16 text.
-  [[nodiscard]] static Result<Input> open(const std::string& path);
+  // Errors: as open_source; nothing in the file; UTF-16 text. `wanted` says in them what is read.
+  [[nodiscard]] static Result<Input> open(const std::string& path, std::string wanted = "a trace");
   [[nodiscard]] static Result<Input> from_memory(std::string name, std::string_view bytes);
 
   // The start of what is not consumed: at least kHeadBytes of it, or all.
@@ -43,12 +43,13 @@ class Input {
                             std::string found = {}, std::string expected = {}) const;
 
  private:
-  Input(std::string name, std::unique_ptr<ByteSource> source, std::size_t capacity);
-  [[nodiscard]] static Result<Input> start(std::string name, std::unique_ptr<ByteSource> source,
-                                           std::size_t capacity);
+  Input(std::string name, std::string wanted, std::unique_ptr<ByteSource> source,
+        std::size_t capacity);
+  [[nodiscard]] Status start();
   void grow();
 
   std::string name_;
+  std::string wanted_;
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_ = 0;

@@ -49,8 +49,11 @@ void sort_and_normalise(Trace& trace) {
   for (TraceJob& job : trace.jobs) job.arrival_us -= trace.zero_us;
 }
 
-void filter(Trace& trace, const ReadOptions& options) {
+// Errors: no job arrives in the time asked for.
+Status filter(Trace& trace, const ReadOptions& options) {
   auto& jobs = trace.jobs;
+  if (jobs.empty()) return {};
+  const TimeUs last_us = jobs.back().arrival_us;
   const auto earlier = [](const TraceJob& job, TimeUs at) { return job.arrival_us < at; };
   if (options.to_us) {
     jobs.erase(std::lower_bound(jobs.begin(), jobs.end(), *options.to_us, earlier), jobs.end());
@@ -58,7 +61,14 @@ void filter(Trace& trace, const ReadOptions& options) {
   if (options.from_us) {
     jobs.erase(jobs.begin(), std::lower_bound(jobs.begin(), jobs.end(), *options.from_us, earlier));
   }
+  if (jobs.empty()) {
+    Error error = usage_error("no job of the trace arrives in this time",
+                              options.from_us ? "--from" : "--to");
+    error.expected = fmt::format("arrivals are from 0 to {} s after the first", seconds(last_us));
+    return fail(std::move(error));
+  }
   if (options.limit != 0 && jobs.size() > options.limit) jobs.resize(options.limit);
+  return {};
 }
 
 bool is_folder(const std::string& path) {
@@ -113,12 +123,12 @@ Result<ReadResult> read_trace(const std::string& path, const ReadOptions& option
   if (options.format != "auto") BERTH_CHECK_OK(find_reader(options.format));
   if (is_folder(path)) {
     BERTH_TRY(ReadResult result, read_from(path, nullptr, options.format));
-    filter(result.trace, options);
+    BERTH_CHECK_OK(filter(result.trace, options));
     return result;
   }
   BERTH_TRY(Input input, Input::open(path));
   BERTH_TRY(ReadResult result, read_from(path, &input, options.format));
-  filter(result.trace, options);
+  BERTH_CHECK_OK(filter(result.trace, options));
   return result;
 }
 

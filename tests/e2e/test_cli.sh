@@ -105,6 +105,26 @@ refused 2 "zeros.csv" simulate --trace zeros.csv --cluster 2x2 --policy fifo
 printf 'a\x1b[31mb\nline two' > $'odd\x1b[31mname.csv'
 refused 2 'odd\x1b' simulate --trace $'odd\x1b[31mname.csv' --cluster 2x2 --policy fifo
 
+refused 2 "a description of a cluster" simulate --trace trace.csv --cluster empty.csv --policy fifo
+refused 2 "not in this version" "${run[@]}" --predict history
+refused 2 "--predict" simulate --trace no.csv --cluster 2x2 --policy fifo --predict guess
+refused 2 "arrivals are from 0 to 1990 s" "${run[@]}" --from 1991
+refused 2 "arrivals are from 0 to 1990 s" trace stats --trace trace.csv --from 30d
+refused 2 "--to" "${run[@]}" --to 0
+
+# --- one of a thing is not "1 things" ------------------------------------------------------------------
+printf 'arrival_s,gpus,duration_s\n0,1,60\n1,x,60\n2,64,60\n' > few.csv
+works simulate --trace few.csv --cluster 1x1 --policy fifo
+cat out err > all
+works trace convert --trace few.csv --limit 1 --out one.csv
+cat out err >> all
+works compare --trace few.csv --cluster 1x1 --policies fifo
+cat out err >> all
+works trace generate --jobs 1 --out one.csv
+cat out err >> all
+grep -E '(^|[^0-9.,])1 (servers|GPUs|jobs|rows|policies|runs|active rounds)' all > err &&
+  complain "a plural of one"
+
 # --- outputs: whole, or an error and nothing -----------------------------------------------------------
 mkdir folder
 refused 1 "folder" "${run[@]}" --events folder
@@ -200,6 +220,29 @@ run = json.load(open("out"))
 assert run["interrupted"] and 0 < run["finished"] and 0 < run["unfinished"], run
 assert run["jobs"] == 20000 == run["finished"] + run["unfinished"] + run["never_fit"], run
 ' || complain "Ctrl-C: not the figures of the run so far"
+
+# Killed while it writes: nothing is left beside the output.
+checks=$((checks + 1))
+mkdir killed
+for delay in 0.1 0.4 1 2; do
+  {
+    timeout --preserve-status -s KILL "$delay" "$berth" trace generate --jobs 1000000 \
+      --out killed/t.csv.xz > out < /dev/null
+  } 2> err # with the shell's own "Killed"
+done
+[[ -z $(find killed -name '.*tmp' -o -name '*.tmp-*') ]] ||
+  ! (cd killed && python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY)' 2> /dev/null) ||
+  complain "killed, left behind: $(ls -A killed)"
+
+# Started with Ctrl-C ignored, as by nohup or a shell's &: it stays ignored.
+checks=$((checks + 1))
+(
+  trap '' INT
+  exec timeout --preserve-status -s INT 0.3 "$berth" simulate --trace many.csv --cluster 1300x1 \
+    --policy fifo-backfill --check --json ignored.json > out 2> err < /dev/null
+)
+code=$?
+[[ $code == 0 ]] || complain "Ctrl-C ignored: exit $code"
 
 # compare: the policies that are done, in the form asked for; each run that is listed is whole.
 checks=$((checks + 1))

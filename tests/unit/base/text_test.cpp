@@ -55,6 +55,11 @@ TEST(Text, ForPeople) {
   EXPECT_EQ(with_thousands(0), "0");
   EXPECT_EQ(with_thousands(-1234567), "-1,234,567");
   EXPECT_EQ(with_thousands(999), "999");
+  EXPECT_EQ(counted(0, "job"), "0 jobs");
+  EXPECT_EQ(counted(1, "job"), "1 job");
+  EXPECT_EQ(counted(111'549, "job"), "111,549 jobs");
+  EXPECT_EQ(counted(1, "policy", "policies"), "1 policy");
+  EXPECT_EQ(counted(2, "policy", "policies"), "2 policies");
   EXPECT_EQ(human_duration(0), "0 us");
   EXPECT_EQ(human_duration(59'900'000), "59.9 s");
   EXPECT_EQ(human_duration(3'661 * kUsPerS), "1 h 01 min");

@@ -54,7 +54,6 @@ class Compression : public testing::TestWithParam<std::string> {
     EXPECT_TRUE((*sink)->write(text.substr(text.size() / 3)));
     EXPECT_FALSE(fs::exists(path)) << "the file must not appear before it is whole";
     EXPECT_TRUE((*sink)->finish());
-    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
     return file_bytes(path);
   }
 
@@ -125,7 +124,7 @@ TEST(ByteSource, RefusesABomb) {
   const std::string zeros(1U << 20U, '\0');
   for (int i = 0; i < 80; ++i) ASSERT_TRUE((*sink)->write(zeros));
   ASSERT_TRUE((*sink)->finish());
-  const auto source = open_source(path.string());
+  const auto source = open_source(path.string(), "a trace");
   ASSERT_TRUE(source);
   const auto out = read_all(**source);
   fs::remove(path);
@@ -151,7 +150,7 @@ TEST(ByteSource, NamesWhatItCannotRead) {
   EXPECT_NE(decode("BZh9...").error().text().find("bzip2"), std::string::npos);
   EXPECT_NE(decode("PK\x03\x04...").error().text().find("zip"), std::string::npos);
   EXPECT_NE(decode("").error().text().find("the file is empty"), std::string::npos);
-  EXPECT_EQ(open_source("/no/such/folder/file.csv").error().exit_code(), 2);
+  EXPECT_EQ(open_source("/no/such/folder/file.csv", "a trace").error().exit_code(), 2);
 }
 
 }  // namespace
