@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/text.h"
 #include "commands.h"
@@ -15,12 +16,14 @@
 #include "report/json.h"
 #include "report/reason_text.h"
 #include "report/table.h"
+#include "report/timeline.h"
 #include "run_setup.h"
 
 namespace berth::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> kOutputs = {"--events", "--per-job", "--json"};
+constexpr std::array<std::string_view, 4> kOutputs = {"--events", "--timeline", "--per-job",
+                                                      "--json"};
 
 std::string seconds_cell(TimeUs us) {
   return us == kNever ? "" : fmt::format("{:.6f}", seconds(us));
@@ -113,8 +116,11 @@ std::string for_people(const RunSetup& setup, const Metrics& m, const Simulation
 }
 
 Status write_outputs(const Args& args, const RunSetup& setup, const SimulationResult& result,
-                     const TextEventLog& log) {
+                     const TextEventLog& log, Timeline* timeline) {
   if (args.has("--events")) BERTH_CHECK_OK(write_output(args.text("--events"), log.text()));
+  if (timeline != nullptr) {
+    BERTH_CHECK_OK(write_output(args.text("--timeline"), timeline->finish()));
+  }
   if (args.has("--per-job")) {
     BERTH_CHECK_OK(write_output(args.text("--per-job"), per_job_csv(setup, result)));
   }
@@ -123,9 +129,6 @@ Status write_outputs(const Args& args, const RunSetup& setup, const SimulationRe
 
 Result<int> simulate_command(const Args& args) {
   const auto started = std::chrono::steady_clock::now();
-  if (args.has("--timeline")) {
-    return fail(usage_error("not in this version", "--timeline"));
-  }
   BERTH_TRY(const PolicyInfo* const info, find_policy(args.text("--policy")));
   BERTH_CHECK_OK(check_outputs(args, kOutputs));
   BERTH_TRY(const RunSetup setup, read_run_setup(args));
@@ -133,9 +136,12 @@ Result<int> simulate_command(const Args& args) {
   BERTH_TRY(const auto predictors, make_predictors(setup.predict, setup.workload, setup.seed));
 
   TextEventLog text_log;
+  std::optional<Timeline> timeline;
+  EventTee logs;
+  if (args.has("--events")) logs.add(text_log);
+  if (args.has("--timeline")) logs.add(timeline.emplace(setup.cluster, setup.workload));
   ProgressBar bar(fmt::format("simulating {}", info->name));
-  SimulationOptions options{.seed = setup.seed, .check = setup.check};
-  if (args.has("--events")) options.log = &text_log;
+  SimulationOptions options{.seed = setup.seed, .check = setup.check, .log = &logs};
   options.interrupted = &catch_interrupts();
   const auto total = static_cast<double>(setup.workload.jobs.size());
   options.progress = [&](std::size_t ended, TimeUs) {
@@ -147,7 +153,7 @@ Result<int> simulate_command(const Args& args) {
   Metrics metrics = summarise(setup.cluster, setup.workload, result);
   metrics.policy = info->name;
   metrics.seed = setup.seed;
-  BERTH_CHECK_OK(write_outputs(args, setup, result, text_log));
+  BERTH_CHECK_OK(write_outputs(args, setup, result, text_log, timeline ? &*timeline : nullptr));
   metrics.wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   const Usage usage = usage_now();
@@ -186,7 +192,9 @@ Command simulate_command_info() {
       {.name = "--events", .metavar = "F", .help = "write the event log (CSV); -: print it"});
   command.options.push_back(
       {.name = "--per-job", .metavar = "F", .help = "write a line a job (CSV); -: print them"});
-  command.options.push_back({.name = "--timeline", .metavar = "F", .help = "not in this version"});
+  command.options.push_back({.name = "--timeline",
+                             .metavar = "F",
+                             .help = "write who ran where and when, for ui.perfetto.dev (JSON)"});
   command.options.push_back(
       {.name = "--json", .metavar = "F", .help = "write the figures; -: print them"});
   return command;

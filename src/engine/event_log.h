@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/random.h"
@@ -79,6 +80,22 @@ class TextEventLog final : public EventLog {
 
  private:
   std::string text_ = "time_us,event,id,devices\n";
+};
+
+// Every event to each of several logs, which must outlive it.
+class EventTee final : public EventLog {
+ public:
+  void add(EventLog& log) {
+    logs_.push_back(&log);
+    wants_text_ = true;
+  }
+  void write(TimeUs at_us, EventKind kind, std::uint32_t id,
+             std::span<const Placement> places) override {
+    for (EventLog* const log : logs_) log->record(at_us, kind, id, places);
+  }
+
+ private:
+  std::vector<EventLog*> logs_;
 };
 
 }  // namespace berth

@@ -93,7 +93,7 @@ refused 2 "--seed is given 2 times" "${run[@]}" --seed 1 --seed 2
 refused 2 "--seed" compare --trace trace.csv --cluster 2x2 --policies fifo --seeds 2 \
   --seed 9223372036854775807
 refused 2 "--json needs a value" "${run[@]}" --json
-for option in --trace --cluster --policy --json --events --per-job --set --limit --predict; do
+for option in --trace --cluster --policy --json --events --timeline --per-job --set --limit --predict; do
   refused 2 "$option needs a value" simulate "$option" ""
 done
 : > empty.csv
@@ -130,7 +130,7 @@ mkdir folder
 refused 1 "folder" "${run[@]}" --events folder
 refused 1 "absent" "${run[@]}" --per-job absent/x.csv
 ln -s /dev/full full # a link, so that a program that renames over its output harms nothing
-for option in --events --per-job --json; do
+for option in --events --timeline --per-job --json; do
   refused 1 "full" "${run[@]}" "$option" full
 done
 refused 1 "full" compare --trace trace.csv --cluster 2x2 --policies fifo --json full
@@ -158,7 +158,7 @@ works "${run[@]}" --per-job -
 [[ $(wc -l < out) == 201 ]] || complain "--per-job - is not alone on standard output"
 
 # A place that cannot be written is told at once, not after the run: the trace is not there either.
-for option in --events --per-job --json; do
+for option in --events --timeline --per-job --json; do
   refused 1 "absent/x" simulate --trace no.csv --cluster 2x2 --policy fifo "$option" absent/x
 done
 refused 1 "absent/x" compare --trace no.csv --cluster 2x2 --policies fifo --json absent/x
