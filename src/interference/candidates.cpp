@@ -1,25 +1,44 @@
 #include "interference/candidates.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 namespace berth::interference {
 namespace {
 
+enum class When : std::uint8_t { kAlways, kKnownJobs };
+
 struct Choice {
   std::string_view technique;
   std::size_t most_grid;  // points of the technique's grid that are tried, the defaults first
-  bool composed;
-  bool latent;      // where jobs are known
-  bool only_known;  // not tried for new jobs
+  bool composed = false;
+  bool latent = false;
+  When when = When::kAlways;
 };
 
 // What did well in trials on several data sets, and one of each other kind in case it does.
 constexpr Choice kChoices[] = {
-    {"svr-rbf", 6, false, false, false},  {"svr-rbf", 4, false, true, true},
-    {"svr-rbf", 5, true, false, false},   {"extra-trees", 1, false, false, false},
-    {"extra-trees", 1, true, true, true}, {"gradient-boosting", 1, true, false, false},
-    {"knn", 2, false, false, false},      {"svr-linear", 1, false, false, false},
+    {"svr-rbf", 6},
+    {"svr-rbf", 4, false, true, When::kKnownJobs},
+    {"svr-rbf", 5, true},
+    {"extra-trees", 1},
+    {"extra-trees", 1, true, true, When::kKnownJobs},
+    {"gradient-boosting", 1, true},
+    {"knn", 2},
+    {"svr-linear", 1},
+    {"gaussian-process", 1, false, false, When::kKnownJobs},
 };
+
+// A new job may lie outside of what was seen. Support vectors that hardly count a slack follow
+// their last slope out there.
+constexpr double kLargestCost = 10.0;
+
+bool too_free(const Params& params) {
+  return std::any_of(params.begin(), params.end(), [](const auto& param) {
+    return param.first == "C" && param.second > kLargestCost;
+  });
+}
 
 void add_category_candidates(std::span<const Feature> features, std::vector<Candidate>& out) {
   const TechniqueInfo* svr = find_technique("svr-rbf");
@@ -49,9 +68,10 @@ std::vector<Candidate> make_candidates(std::span<const Feature> features, FoldKi
   for (const Choice& choice : kChoices) {
     const TechniqueInfo* info = find_technique(choice.technique);
     if (info == nullptr) continue;
-    if (kind == FoldKind::kJob && choice.only_known) continue;
+    if (kind == FoldKind::kJob && choice.when == When::kKnownJobs) continue;
     const std::size_t points = std::min(choice.most_grid, info->grid.size());
     for (std::size_t i = 0; i < points; ++i) {
+      if (kind == FoldKind::kJob && too_free(info->grid[i])) continue;
       out.push_back({std::string(info->name),
                      info->grid[i],
                      {Category::kAll, choice.composed && has_composed},
@@ -59,6 +79,8 @@ std::vector<Candidate> make_candidates(std::span<const Feature> features, FoldKi
     }
   }
   add_category_candidates(features, out);
+  std::set<std::string> seen;  // without composed features some are the same
+  std::erase_if(out, [&](const Candidate& c) { return !seen.insert(c.label()).second; });
   std::erase_if(out, [&](const Candidate& c) { return !Member::possible(c, features); });
   return out;
 }
