@@ -33,11 +33,17 @@ Result<Metrics> run_one(const RunSetup& setup, const RunTask& task,
   const auto started = std::chrono::steady_clock::now();
   const double cpu_before_s = usage_now().thread_cpu_s;
   BERTH_TRY(const auto policy, make_policy(task.policy, setup));
-  BERTH_TRY(const auto predictors, make_predictors(setup.predict, setup.workload, task.seed));
+  std::optional<Workload> drawn;
+  if (setup.source.draws() && task.seed != setup.seed) {
+    trace::RejectReport told_already;
+    BERTH_TRY(drawn, draw_workload(setup, task.seed, told_already));
+  }
+  const Workload& workload = drawn ? *drawn : setup.workload;
+  BERTH_TRY(const auto predictors, make_predictors(setup.predict, workload, task.seed));
   SimulationOptions options{.seed = task.seed, .check = setup.check, .interrupted = &interrupted};
   BERTH_TRY(SimulationResult result,
-            simulate(setup.cluster, setup.workload, *policy, *predictors, options));
-  Metrics metrics = summarise(setup.cluster, setup.workload, result);
+            simulate(setup.cluster, workload, *policy, *predictors, options));
+  Metrics metrics = summarise(setup.cluster, workload, result);
   metrics.policy = task.policy;
   metrics.seed = task.seed;
   metrics.wall_s =

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/number.h"
 #include "base/text.h"
 #include "engine/predictors.h"
+#include "engine/presets/measured.h"
+#include "engine/presets/paper.h"
 #include "engine/simulator.h"
 #include "trace/cluster_file.h"
 #include "trace/reader.h"
@@ -39,7 +43,10 @@ Status known_predictor(const std::string& predict) {
   return predictors ? Status{} : Status{fail(predictors.error())};
 }
 
-Result<std::vector<PolicyOption>> policy_options(const Args& args) {
+constexpr std::array<std::string_view, 3> kWorkloads = {"as-traced", "paper", "measured"};
+
+// Every --set; what is not of the workload is of the policy.
+Result<std::vector<PolicyOption>> set_options(const Args& args) {
   std::vector<PolicyOption> options;
   for (const std::string& text : args.list("--set")) {
     const std::size_t equals = text.find('=');
@@ -52,6 +59,21 @@ Result<std::vector<PolicyOption>> policy_options(const Args& args) {
     options.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
   return options;
+}
+
+// "workload 'paper' takes jobs, mean_alone_h".
+std::string settings_of(Preset preset) {
+  const auto keys = setting_keys(preset);
+  const std::string_view name = kWorkloads[static_cast<std::size_t>(preset)];
+  if (keys.empty()) return fmt::format("workload '{}' takes none", name);
+  return fmt::format("workload '{}' takes {}", name, fmt::join(keys, ", "));
+}
+
+std::string_view set_help() {
+  static const std::string text =
+      fmt::format("an option of the policy, or of the workload: {} (repeatable)",
+                  fmt::join(setting_keys(Preset::kPaper), ", "));
+  return text;
 }
 
 std::string policy_list() {
@@ -81,7 +103,8 @@ std::vector<Option> run_options() {
        .required = true},
       {.name = "--workload",
        .metavar = "W",
-       .help = "as-traced: the trace's GPUs and durations",
+       .help = "as-traced: the trace's GPUs and durations; paper, measured: training jobs "
+               "(docs/workloads.md)",
        .default_value = "as-traced"},
       {.name = "--sharing",
        .metavar = "S",
@@ -95,10 +118,7 @@ std::vector<Option> run_options() {
        .metavar = "P",
        .help = "what policies believe of run times: oracle, noisy:SIGMA or none",
        .default_value = "oracle"},
-      {.name = "--set",
-       .metavar = "K=V",
-       .help = "an option of the policy (repeatable)",
-       .kind = OptionKind::kRepeated},
+      {.name = "--set", .metavar = "K=V", .help = set_help(), .kind = OptionKind::kRepeated},
       {.name = "--load", .metavar = "X", .help = "divide arrival times by X"},
       {.name = "--seed", .metavar = "S", .help = "of every random draw", .default_value = "1"},
       {.name = "--check",
@@ -110,36 +130,50 @@ std::vector<Option> run_options() {
 }
 
 Result<RunSetup> read_run_setup(const Args& args) {
-  constexpr std::array<std::string_view, 3> kWorkloads = {"as-traced", "paper", "measured"};
   constexpr std::array<std::string_view, 2> kSharings = {"exclusive", "shared"};
   constexpr std::array<std::string_view, 2> kSwitch = {"on", "off"};
   RunSetup setup;
-  BERTH_CHECK_OK(only(args, "--workload", "as-traced", kWorkloads));
+  WorkloadSource& source = setup.source;
+  BERTH_TRY(const std::string workload, args.choice("--workload", kWorkloads));
+  source.preset = static_cast<Preset>(std::ranges::find(kWorkloads, workload) - kWorkloads.begin());
   BERTH_CHECK_OK(only(args, "--load-control", "off", kSwitch));
   BERTH_TRY(const std::string sharing, args.choice("--sharing", kSharings));
+  source.sharing = sharing == "shared" ? Sharing::kShared : Sharing::kExclusive;
   BERTH_TRY(const std::int64_t seed, args.integer("--seed", 0, INT64_MAX));
   setup.seed = static_cast<std::uint64_t>(seed);
   setup.check = kDebugBuild || args.flag("--check");
   setup.predict = args.text("--predict");
   BERTH_CHECK_OK(known_predictor(setup.predict));
-  BERTH_TRY(setup.policy_options, policy_options(args));
-  double load = 1.0;
+  BERTH_TRY(setup.policy_options, set_options(args));
+  BERTH_TRY(source.settings, take_settings(source.preset, setup.policy_options));
   if (args.has("--load")) {
-    BERTH_TRY(load, args.number("--load", 1e-6, 1e6));
+    BERTH_TRY(source.load, args.number("--load", 1e-6, 1e6));
   }
-  BERTH_TRY(const trace::ReadOptions options, trace_read_options(args));
+  BERTH_TRY(trace::ReadOptions options, trace_read_options(args));
+  if (source.draws()) source.limit = std::exchange(options.limit, 0);
   BERTH_TRY(setup.cluster, trace::load_cluster(args.text("--cluster")));
   BERTH_TRY(trace::ReadResult read, trace::read_trace(args.text("--trace"), options));
   setup.report = std::move(read.report);
-  if (load != 1.0) {
-    for (trace::TraceJob& job : read.trace.jobs) {
-      job.arrival_us = std::llround(static_cast<double>(job.arrival_us) / load);
-    }
+  if (source.draws()) {
+    source.trace = std::move(read.trace);
+    BERTH_TRY(setup.workload, draw_workload(setup, setup.seed, setup.report));
+    return setup;
   }
   BERTH_TRY(setup.workload,
-            as_traced(std::move(read.trace), setup.cluster,
-                      sharing == "shared" ? Sharing::kShared : Sharing::kExclusive, setup.report));
+            as_traced(std::move(read.trace), setup.cluster, source.sharing, setup.report));
+  if (source.load != 1.0) divide_arrivals(setup.workload, source.load);
   return setup;
+}
+
+Result<Workload> draw_workload(const RunSetup& setup, std::uint64_t seed,
+                               trace::RejectReport& report) {
+  const WorkloadSource& source = setup.source;
+  const auto draw = source.preset == Preset::kPaper ? paper_workload : measured_workload;
+  BERTH_TRY(Workload workload,
+            draw(source.trace, setup.cluster, source.sharing, source.settings, seed, report));
+  if (source.load != 1.0) divide_arrivals(workload, source.load);
+  if (source.limit > 0) keep_first(workload, source.limit);
+  return workload;
 }
 
 Result<std::unique_ptr<Policy>> make_policy(const std::string& name, const RunSetup& setup) {
@@ -148,7 +182,14 @@ Result<std::unique_ptr<Policy>> make_policy(const std::string& name, const RunSe
     return fail(
         usage_error(fmt::format("policy '{}' needs predicted run times", name), "--predict"));
   }
-  return info->make(setup.policy_options);
+  auto policy = info->make(setup.policy_options);
+  if (!policy && policy.error().field == "--set") {
+    // The policy cannot know that the setting may have been meant for the workload.
+    Error error = std::move(policy).error();
+    error.message += fmt::format("; {}", settings_of(setup.source.preset));
+    return fail(std::move(error));
+  }
+  return policy;
 }
 
 std::string notices(const RunSetup& setup, const Args& args) {

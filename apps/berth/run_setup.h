@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli.h"
+#include "engine/presets/settings.h"
 #include "engine/workload.h"
 #include "model/cluster.h"
 #include "policy/policy.h"
@@ -15,9 +16,23 @@ namespace berth::cli {
 
 [[nodiscard]] std::vector<Option> run_options();
 
+// What the jobs of a run are made of.
+struct WorkloadSource {
+  Preset preset = Preset::kAsTraced;
+  Sharing sharing = Sharing::kExclusive;
+  PresetSettings settings;
+  trace::Trace trace;       // of presets that draw; as-traced jobs need it no more
+  double load = 1.0;        // divides arrival times
+  std::uint64_t limit = 0;  // the first jobs of the workload; 0: all
+
+  // Whether each seed has jobs of its own.
+  [[nodiscard]] bool draws() const { return preset != Preset::kAsTraced; }
+};
+
 struct RunSetup {
   Cluster cluster;
-  Workload workload;
+  WorkloadSource source;
+  Workload workload;  // of `seed`
   trace::RejectReport report;
   std::string predict;                       // --predict
   std::vector<PolicyOption> policy_options;  // --set
@@ -27,6 +42,10 @@ struct RunSetup {
 
 // Validates every option before anything is read.
 [[nodiscard]] Result<RunSetup> read_run_setup(const Args& args);
+
+// The jobs of a run with this seed, where the source draws them.
+[[nodiscard]] Result<Workload> draw_workload(const RunSetup& setup, std::uint64_t seed,
+                                             trace::RejectReport& report);
 
 // A policy of that name with the options of the set-up; refuses what its predictors cannot serve.
 [[nodiscard]] Result<std::unique_ptr<Policy>> make_policy(const std::string& name,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/traced_jobs.h"
 #include "engine/training.h"
 #include "model/cluster.h"
 #include "model/job.h"
@@ -15,11 +16,6 @@
 #include "trace/trace.h"
 
 namespace berth {
-
-enum class Sharing : std::uint8_t {
-  kExclusive,  // a GPU is a slot: a share of one takes all of it
-  kShared,     // a task takes the share it declares
-};
 
 struct JobTruth {
   TimeUs work_us = 0;  // run time on the GPUs it asked for, alone, on one server, at speed 1
@@ -42,9 +38,15 @@ struct Workload {
 [[nodiscard]] Result<Workload> as_traced(trace::Trace trace, const Cluster& cluster,
                                          Sharing sharing, trace::RejectReport& report);
 
+// Divides the times of submission; deadlines keep their distance from them.
+void divide_arrivals(Workload& workload, double load);
+// Leaves out all but the first jobs, with what belongs to them.
+void keep_first(Workload& workload, std::size_t jobs);
+
 // Offered load (simulation.md): alone GPU-hours over the capacity of the cluster in the time from
-// the first to the last arrival. `share`: a share of a GPU counts as a share; else as a whole one.
-// Negative if there is no span to divide by. Jobs that never fit do not count.
+// the first to the last arrival. `whole`: each task on a whole GPU; `share`: weighted by duty cycle
+// (the share that as-traced jobs declare), whether or not GPUs are shared. Negative if there is no
+// span to divide by. Jobs that never fit do not count.
 struct OfferedLoad {
   double whole = -1.0;
   double share = -1.0;

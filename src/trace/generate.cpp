@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/cdf.h"
 #include "base/text.h"
 #include "trace/philly_facts.h"
 
@@ -13,18 +14,6 @@ namespace berth::trace {
 namespace {
 
 constexpr double kMaxScale = 1e6;
-
-// The value below which a share `u` of the distribution lies; `geometric` interpolates in the
-// logarithm (values must be positive).
-double quantile(std::span<const philly::CdfPoint> cdf, double u, bool geometric) {
-  const auto above = std::ranges::upper_bound(cdf, u, {}, &philly::CdfPoint::share);
-  if (above == cdf.begin()) return cdf.front().value;
-  if (above == cdf.end()) return cdf.back().value;
-  const philly::CdfPoint& low = *(above - 1);
-  const double part = (u - low.share) / (above->share - low.share);
-  if (geometric) return low.value * std::pow(above->value / low.value, part);
-  return low.value + part * (above->value - low.value);
-}
 
 // n numbers that are each uniform in (0, 1) and together hit every n-th part of it once (Latin
 // hypercube sampling, McKay et al. 1979), in random order.
@@ -124,8 +113,7 @@ Arrivals arrivals_with(std::span<const double> normals, const EmpiricalCdf& cdf,
   for (const double normal : normals) {
     const TimeUs now = out.times.back();
     out.scores.push_back(normal + rhythm_shift(now));
-    const double gap =
-        std::ceil(quantile(philly::gap_cdf(), cdf.share(out.scores.back()), false) - 0.5);
+    const double gap = std::ceil(quantile(philly::gap_cdf(), cdf.share(out.scores.back())) - 0.5);
     out.times.push_back(now + static_cast<TimeUs>(std::llround(gap * 1e6 / scale)));
   }
   return out;
@@ -156,7 +144,7 @@ std::vector<TimeUs> arrival_times(std::size_t jobs, double scale, Rng rng) {
 }
 
 std::vector<std::int64_t> gpu_counts(std::size_t jobs, Rng rng) {
-  std::vector<philly::CdfPoint> cdf;
+  std::vector<CdfPoint> cdf;
   double below = 0;
   for (const auto& size : philly::size_counts()) {
     below += size.jobs;
@@ -165,7 +153,7 @@ std::vector<std::int64_t> gpu_counts(std::size_t jobs, Rng rng) {
   std::vector<std::int64_t> gpus;
   gpus.reserve(jobs);
   for (const double u : stratified(jobs, rng)) {
-    const auto at = std::ranges::lower_bound(cdf, u * below, {}, &philly::CdfPoint::share);
+    const auto at = std::ranges::lower_bound(cdf, u * below, {}, &CdfPoint::share);
     gpus.push_back(static_cast<std::int64_t>(at->value));
   }
   return gpus;
@@ -180,7 +168,8 @@ std::vector<std::int64_t> durations_of(std::span<const std::int64_t> gpus, Rng r
     std::size_t next = 0;
     for (std::size_t i = 0; i < gpus.size(); ++i) {
       if (gpus[i] != size.gpus) continue;
-      durations[i] = std::llround(quantile(philly::duration_cdf(size.gpus), u[next++], true));
+      durations[i] =
+          std::llround(quantile(philly::duration_cdf(size.gpus), u[next++], Between::kGeometric));
     }
   }
   return durations;

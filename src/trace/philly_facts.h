@@ -8,15 +8,11 @@
 #include <span>
 #include <string_view>
 
+#include "base/cdf.h"
+
 namespace berth::trace::philly {
 
 inline constexpr std::int64_t kClusterGpus = 2490;  // of the published machine list
-
-// A point of a distribution: the share of values <= `value`.
-struct CdfPoint {
-  double share;
-  double value;
-};
 
 // Whole seconds between arrivals over the 89 days from 24 September 2017 on, which hold 99.7 % of
 // the jobs (before, the cluster was being filled). Gaps above four hours (1 in 20,000) are left
