@@ -9,12 +9,16 @@ namespace {
 // Too few iterations to tell a peak from the end.
 constexpr std::int64_t kFewIterations = 10;
 
-// Lets the curve rise through `accuracy` after `at`, or as near to it as a level of at most 1 can.
+// Lets the curve rise through `accuracy` after `at` iterations; faster than it did, if otherwise it
+// would have to head for more than 1.
 void pass_through(LearningCurve& curve, double accuracy, std::int64_t at) {
-  curve.first_accuracy = std::min(curve.first_accuracy, accuracy);
-  const double rest =
-      std::pow(1.0 + static_cast<double>(at) / curve.half_iterations, -curve.exponent);
-  curve.last_accuracy = std::min(1.0, (accuracy - curve.first_accuracy * rest) / (1.0 - rest));
+  const auto iterations = static_cast<double>(at);
+  const double rest = std::pow(1.0 + iterations / curve.half_iterations, -curve.exponent);
+  curve.last_accuracy = (accuracy - curve.first_accuracy * rest) / (1.0 - rest);
+  if (curve.last_accuracy <= 1.0) return;
+  curve.last_accuracy = 1.0;
+  const double wanted = (1.0 - accuracy) / (1.0 - curve.first_accuracy);
+  curve.half_iterations = iterations / (std::pow(wanted, -1.0 / curve.exponent) - 1.0);
 }
 
 }  // namespace
