@@ -112,6 +112,24 @@ std::size_t complete_policies(const std::vector<std::string>& names, std::size_t
   return complete;
 }
 
+// Each seed draws jobs of its own, and so has a load of its own.
+std::string load_notice(const RunSetup& setup, const Comparison& comparison) {
+  if (!setup.source.draws()) return {};
+  double whole = 0;
+  double share = 0;
+  int seeds = 0;
+  for (const Metrics& run : comparison.runs()) {
+    if (run.policy != comparison.runs().front().policy) continue;
+    if (!run.rho_whole || !run.rho_share) return {};
+    whole += *run.rho_whole;
+    share += *run.rho_share;
+    ++seeds;
+  }
+  if (seeds == 0) return {};
+  return fmt::format("offered load {:.3f}, by duty cycle {:.3f}{}\n", whole / seeds, share / seeds,
+                     seeds > 1 ? fmt::format(" (mean of {} seeds)", seeds) : "");
+}
+
 std::string never_fit_notice(const Comparison& comparison) {
   if (comparison.runs().empty() || comparison.runs().front().never_fit == 0) return {};
   const Metrics& run = comparison.runs().front();
@@ -154,7 +172,8 @@ Result<int> compare_command(const Args& args) {
   if (!any_on_stdout(args, kOutputs) && complete > 0) {
     BERTH_CHECK_OK(print_out(comparison.table(stdout_has_colour())));
   }
-  print_err(fmt::format("{}{}", notices(setup, args), never_fit_notice(comparison)));
+  print_err(fmt::format("{}{}{}", load_notice(setup, comparison), notices(setup, args),
+                        never_fit_notice(comparison)));
   if (complete == names.size()) return kDone;
   print_err(fmt::format("berth: interrupted; {} of {} done, {} of {}\n", comparison.runs().size(),
                         counted(tasks.size(), "run"), complete,

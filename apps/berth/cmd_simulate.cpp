@@ -85,6 +85,7 @@ std::string for_people(const RunSetup& setup, const Metrics& m, const Simulation
                                         counted(setup.cluster.servers.size(), "server"),
                                         counted(setup.cluster.gpus(), "GPU"))});
   table.add_row({"offered load", or_dash(m.rho_whole, 3)});
+  if (setup.source.draws()) table.add_row({"  by duty cycle", or_dash(m.rho_share, 3)});
   table.add_row({"jobs", count(m.jobs)});
   table.add_row({"finished", count(m.finished)});
   if (m.unfinished > 0) table.add_row({"unfinished", count(m.unfinished)});

@@ -56,6 +56,14 @@ works "${run[@]}"
 works "${run[@]}" --json -
 python3 -c 'import json; json.load(open("out"))' || complain "--json - is not JSON alone"
 
+# --- settings: of the workload, or of the policy ----------------------------------------------------
+refused 2 "workload 'paper' takes required_accuracy" "${run[@]}" --workload paper --set jobz=5
+refused 2 "policy 'fifo' has no options, 'jobz' was set" "${run[@]}" --workload paper --set jobz=5
+refused 2 "workload 'as-traced' takes none" "${run[@]}" --set jobs=5
+refused 2 "policy 'fifo' has no options, 'jobs' was set" "${run[@]}" --workload measured --set jobs=5
+refused 2 "expected a whole number from 1 to" "${run[@]}" --workload paper --set jobs=0
+refused 2 "expected one of real, large" "${run[@]}" --workload paper --set span=week
+
 # --- wrong names: the nearest right one, exit 2 -----------------------------------------------------
 refused 2 "'simulate'" simulat
 refused 2 "'simulate'" simlate --trace trace.csv

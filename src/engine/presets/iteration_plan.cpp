@@ -24,6 +24,7 @@ IterationPlan plan_iterations(const IterationWish& wish) {
   IterationPlan plan;
   plan.rounds =
       std::clamp(divide_rounded(alone_us, std::max<TimeUs>(wish.iteration_us, 1)), fewest, most);
+  plan.rounds = std::min(plan.rounds, wish.most_rounds);
   const TimeUs iteration_us = divide_rounded(alone_us, plan.rounds);
   plan.checkpoint_iterations =
       std::max<std::int64_t>(1, divide_rounded(wish.checkpoint_every_us, iteration_us));

@@ -12,6 +12,7 @@ struct IterationWish {
   TimeUs iteration_us = 0;  // about so long an iteration
   TimeUs least_us = 1;      // and within these, where the run is not shorter than that
   TimeUs most_us = kNever;
+  std::int64_t most_rounds = INT64_MAX;  // stronger than the lengths above
   TimeUs checkpoint_every_us = 0;
   TimeUs checkpoint_us = 0;  // to write one
 };

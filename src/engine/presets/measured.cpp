@@ -1,5 +1,7 @@
 #include "engine/presets/measured.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -7,6 +9,7 @@
 
 #include "engine/presets/measured_facts.h"
 #include "engine/presets/training_jobs.h"
+#include "policy/common/cached_policy.h"
 
 namespace berth {
 namespace {
@@ -71,6 +74,14 @@ void set_known_demand(Job& job, const trace::TraceJob& traced) {
   job.memory_mib_per_task = part(traced.memory_mib);
 }
 
+// Each is described by itself: some hundred bytes, with what the engine keeps of it.
+constexpr std::uint64_t kMostTasks = 50'000'000;
+
+Error too_many_tasks(const trace::Trace& trace) {
+  return bad_input(trace.source, 0, "", "too many tasks for a workload of training jobs", "more",
+                   fmt::format("at most {} in all", kMostTasks));
+}
+
 }  // namespace
 
 Result<Workload> measured_workload(const trace::Trace& trace, const Cluster& cluster,
@@ -83,6 +94,7 @@ Result<Workload> measured_workload(const trace::Trace& trace, const Cluster& clu
   TracedJobs traced_jobs(trace, cluster, sharing, report);
   presets::copy_names(trace, out.trace);
   builder.reserve(trace.jobs.size(), 2 * trace.jobs.size());
+  std::uint64_t tasks = 0;  // of jobs that can run
   for (const trace::TraceJob& traced : trace.jobs) {
     std::optional<Job> job = traced_jobs.job(traced);
     if (!job) continue;
@@ -91,6 +103,8 @@ Result<Workload> measured_workload(const trace::Trace& trace, const Cluster& clu
       continue;
     }
     const std::uint32_t gpus = job->tasks;
+    if (never_reason(cluster, *job).code == ReasonCode::kNone) tasks += gpus;
+    if (tasks > kMostTasks) return fail(too_many_tasks(trace));
     const TimeUs duration_us = traced.duration_us.value();
     const double gpu_h = seconds(duration_us) / 3600.0 * gpus;
     Rng kind = kinds.of(out.jobs.size());

@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kMostJobs = 10'000'000;
+constexpr std::int64_t kMostJobs = 2'000'000;  // about a kilobyte each
 
 tl::unexpected<Error> wrong_value(const PolicyOption& option, std::string expected) {
   Error error = usage_error(fmt::format("not a value of '{}'", option.key), "--set");

@@ -31,6 +31,9 @@ constexpr double kDeadlineOfAlone = 1.1;
 constexpr TimeUs kDeadlineUs[] = {kUsPerHour / 2, 24 * kUsPerHour};
 constexpr std::int64_t kMostUrgent = 10;
 
+// Of all replicas together: exact as a double, and far from overflow.
+constexpr std::int64_t kMostIterations = 1'000'000'000'000'000;
+
 constexpr double kPpm = 1e6;
 
 std::int32_t to_int32(double value) {
@@ -123,6 +126,7 @@ void TrainingJobs::add(Job job, std::string_view name, const TrainingPlan& plan)
        .iteration_us = plan.iteration_us,
        .least_us = plan.least_iteration_us,
        .most_us = plan.most_iteration_us,
+       .most_rounds = kMostIterations / job.replicas,
        .checkpoint_every_us = std::llround(every_min * static_cast<double>(kUsPerMin)),
        .checkpoint_us =
            std::llround(static_cast<double>(truth.state_bytes) / kCheckpointBytesPerS * 1e6)});

@@ -12,6 +12,7 @@
 #include "engine/presets/measured.h"
 #include "engine/presets/measured_facts.h"
 #include "engine/presets/paper.h"
+#include "policy/common/cached_policy.h"
 #include "trace/generate.h"
 #include "trace/reader.h"
 #include "unit/trace/data_dir.h"
@@ -443,6 +444,53 @@ TEST(Measured, AJobThatNeverFitsMayHaveAnyNumberOfTasks) {
   EXPECT_EQ(workload->jobs[0].tasks, 4'000'000'000U);
   EXPECT_TRUE(workload->training.uses.empty());
   EXPECT_LT(offered_load(*workload, cluster_named("4x4")).whole, 0.0);
+}
+
+// Whatever a trace says: jobs that agree with themselves, or one error.
+TEST(Presets, OddTracesGiveConsistentJobsOrAnError) {
+  Rng rng(21);
+  const Cluster clusters[] = {cluster_named("1x1"), cluster_named("3x8"),
+                              cluster_named("mlfs-real"), Cluster{}};
+  constexpr std::int64_t kTimes[] = {0, 1, 999, 1000, kUsPerS, kUsPerHour, 36'500 * kUsPerDay};
+  constexpr std::int64_t kGpuMilli[] = {0, 1, 50, 460, 1000, 1500, 3000, 32'000, 4'000'000'000'000};
+  for (int i = 0; i < 300; ++i) {
+    SCOPED_TRACE(i);
+    trace::Trace trace;
+    trace.source = "odd";
+    trace.jobs.resize(rng.below(6));
+    TimeUs arrival_us = 0;
+    for (trace::TraceJob& job : trace.jobs) {
+      if (rng.chance(0.3)) arrival_us += kTimes[rng.below(std::size(kTimes))] / 8;
+      job.arrival_us = arrival_us;
+      if (rng.chance(0.9)) job.duration_us = kTimes[rng.below(std::size(kTimes))];
+      if (rng.chance(0.9)) job.gpu_milli = kGpuMilli[rng.below(std::size(kGpuMilli))];
+      if (rng.chance(0.2)) job.memory_mib = static_cast<std::int64_t>(rng.next_u64() >> 1);
+      job.shards = rng.chance(0.1);
+    }
+    PresetSettings settings;
+    settings.jobs = rng.uniform_int(1, 20);
+    settings.mean_alone_h = rng.chance(0.5) ? 0.01 : 1000.0;
+    if (rng.chance(0.5)) settings.gpus = GpuCounts::kTrace;
+    if (rng.chance(0.5)) settings.span = PaperSpan::kLarge;
+    const Cluster& cluster = clusters[rng.below(std::size(clusters))];
+    const Sharing sharing = rng.chance(0.5) ? Sharing::kShared : Sharing::kExclusive;
+    for (const auto make : {paper_workload, measured_workload}) {
+      trace::RejectReport report;
+      const auto workload = make(trace, cluster, sharing, settings, rng.next_u64(), report);
+      if (!workload) {
+        EXPECT_EQ(workload.error().exit_code(), 2);
+        EXPECT_EQ(report.rejected(), trace.jobs.size());
+        continue;
+      }
+      EXPECT_EQ(workload->unusable, report.rejected());
+      for (std::size_t j = 0; j < workload->jobs.size(); ++j) {
+        if (never_reason(cluster, workload->jobs[j]).code != ReasonCode::kNone) continue;
+        expect_consistent(*workload, j);
+      }
+      const OfferedLoad load = offered_load(*workload, cluster);
+      EXPECT_TRUE(std::isfinite(load.whole) && std::isfinite(load.share));
+    }
+  }
 }
 
 // simulation.md, from a trace to jobs.
