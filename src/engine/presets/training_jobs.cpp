@@ -31,9 +31,6 @@ constexpr double kDeadlineOfAlone = 1.1;
 constexpr TimeUs kDeadlineUs[] = {kUsPerHour / 2, 24 * kUsPerHour};
 constexpr std::int64_t kMostUrgent = 10;
 
-// Of all replicas together: exact as a double, and far from overflow.
-constexpr std::int64_t kMostIterations = 1'000'000'000'000'000;
-
 constexpr double kPpm = 1e6;
 
 std::int32_t to_int32(double value) {
@@ -126,11 +123,11 @@ void TrainingJobs::add(Job job, std::string_view name, const TrainingPlan& plan)
        .iteration_us = plan.iteration_us,
        .least_us = plan.least_iteration_us,
        .most_us = plan.most_iteration_us,
-       .most_rounds = kMostIterations / job.replicas,
+       .replicas = job.replicas,
        .checkpoint_every_us = std::llround(every_min * static_cast<double>(kUsPerMin)),
        .checkpoint_us =
            std::llround(static_cast<double>(truth.state_bytes) / kCheckpointBytesPerS * 1e6)});
-  truth.iterations = iterations.rounds * job.replicas;
+  truth.iterations = iterations.iterations;
   truth.checkpoint_us = iterations.checkpoint_us;
   truth.checkpoint_iterations = iterations.checkpoint_iterations;
   truth.checkpoint_on_stop = settings_.checkpoint_on_stop;
@@ -148,13 +145,13 @@ void TrainingJobs::add(Job job, std::string_view name, const TrainingPlan& plan)
                                       graph));
   const double duty = draw_duty(job, plan.mean_duty, duty_.of(id));
   set_demand(job, truth.state_bytes / (plan.shape.layers * plan.shape.width), demand_.of(id));
-  set_goals(job, truth, iterations.alone_us(), goals_.of(id));
+  set_goals(job, truth, iterations.alone_us, goals_.of(id));
   truth.first_use = static_cast<std::uint32_t>(out_.training.uses.size());
   // Jobs that never run use nothing: they may have any number of tasks.
   if (never_reason(cluster_, job).code == ReasonCode::kNone) add_uses(job, duty, use_.of(id));
 
   out_.jobs.push_back(job);
-  out_.truths.push_back({iterations.alone_us()});
+  out_.truths.push_back({iterations.alone_us});
   out_.names.push_back(name);
   out_.training.jobs.push_back(truth);
 }

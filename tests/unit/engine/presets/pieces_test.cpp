@@ -69,17 +69,23 @@ TEST(IterationPlan, DividesTheAloneTime) {
     wish.most_us = 40'000'000;
     wish.checkpoint_every_us = 600'000'000;
     wish.checkpoint_us = 700'000;
+    wish.replicas = static_cast<std::uint32_t>(rng.uniform_int(1, 32));
     const IterationPlan plan = plan_iterations(wish);
+    ASSERT_EQ(plan.iterations % wish.replicas, 0);
+    const std::int64_t rounds = plan.iterations / wish.replicas;
     const TimeUs alone_us = std::max<TimeUs>(wish.alone_us, 1000);
-    EXPECT_LE(std::abs(plan.alone_us() - alone_us), plan.rounds / 2 + 1);
-    EXPECT_LE(plan.iteration_us(), wish.most_us);
+    EXPECT_LE(std::abs(plan.alone_us - alone_us), rounds / 2 + 1);
+    EXPECT_LE(plan.compute_us, wish.most_us);
     if (alone_us >= wish.least_us) {
-      EXPECT_GE(plan.iteration_us(), wish.least_us);
+      EXPECT_GE(alone_us / rounds, wish.least_us);
     } else {
-      EXPECT_EQ(plan.rounds, 1);
+      EXPECT_EQ(rounds, 1);
     }
-    EXPECT_EQ(plan.checkpoint_us % plan.checkpoint_iterations, 0);
-    EXPECT_GT(plan.compute_us, plan.iteration_us() / 2);
+    // One every ten minutes, or every iteration where that takes longer.
+    const double every_us = static_cast<double>(plan.checkpoint_iterations) / wish.replicas *
+                            static_cast<double>(alone_us) / static_cast<double>(rounds);
+    EXPECT_NEAR(every_us, 600e6, 20e6);
+    EXPECT_GT(plan.compute_us, plan.alone_us / rounds / 2);
   }
 }
 
