@@ -29,21 +29,26 @@ class FileSource final : public ByteSource {
   Result<std::size_t> read(std::span<char> out) override {
     while (true) {
       const ssize_t got = ::read(fd_, out.data(), out.size());
-      if (got >= 0) return static_cast<std::size_t>(got);
+      if (got >= 0) {
+        done_ += static_cast<std::size_t>(got);
+        return static_cast<std::size_t>(got);
+      }
       if (errno != EINTR) {
         return fail(io_error(path_, fmt::format("cannot read: {}", std::strerror(errno))));
       }
     }
   }
 
-  std::size_t row_hint() const override { return bytes_ / kPlainBytesPerRow; }
+  double progress() const override {
+    if (bytes_ == 0) return 0;
+    return std::min(1.0, static_cast<double>(done_) / static_cast<double>(bytes_));
+  }
 
  private:
-  static constexpr std::size_t kPlainBytesPerRow = 16;
-
   std::string path_;
   int fd_;
-  std::size_t bytes_;
+  std::size_t bytes_;  // in all; 0: not known
+  std::size_t done_ = 0;
 };
 
 class MemorySource final : public ByteSource {

@@ -28,8 +28,8 @@ class ByteSource {
 
   // Fills the start of `out` (not empty) and returns how much; 0 only at the end.
   [[nodiscard]] virtual Result<std::size_t> read(std::span<char> out) = 0;
-  // About how many rows of text come out, rather too many; 0: no idea.
-  [[nodiscard]] virtual std::size_t row_hint() const { return 0; }
+  // About which share of all was read, from 0 to 1; 0: no idea.
+  [[nodiscard]] virtual double progress() const { return 0; }
 };
 
 // `path` may be "-" for standard input; `wanted` says in errors what is read ("a trace").

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "base/huge_pages.h"
 #include "base/random.h"
@@ -13,8 +14,13 @@
 namespace berth::trace {
 namespace {
 
+// Ids that differ in the last byte only, as numbers in a row do, lie beside each other in the
+// table.
 std::uint32_t hash_of(std::string_view id) {
+  constexpr std::uint32_t kNear = 15;
+  const std::uint32_t last = id.empty() ? 0 : static_cast<unsigned char>(id.back());
   std::uint64_t hash = id.size();
+  if (!id.empty()) id.remove_suffix(1);
   while (!id.empty()) {
     std::uint64_t word = 0;
     const std::size_t n = std::min<std::size_t>(id.size(), sizeof word);
@@ -22,17 +28,34 @@ std::uint32_t hash_of(std::string_view id) {
     hash = mix64(hash ^ word);
     id.remove_prefix(n);
   }
-  return static_cast<std::uint32_t>(hash >> 32U);
+  return (static_cast<std::uint32_t>(hash >> 32U) & ~kNear) | (last & kNear);
 }
 
 }  // namespace
 
-Collector::Collector(Trace& trace, RejectReport& report, std::size_t row_hint)
-    : trace_(&trace), report_(&report) {
-  constexpr std::size_t kMostReserved = std::size_t{1} << 21U;  // address space, not memory
-  row_hint = std::min(row_hint, kMostReserved);
-  trace.jobs.reserve(row_hint);
-  use_huge_pages(trace.jobs);
+Collector::Collector(Trace& trace, RejectReport& report, const Input* input)
+    : trace_(&trace), report_(&report), input_(input) {}
+
+// Growing by halves or doubles would copy all jobs again and again, and touch three times their
+// memory; what is reserved and not used is address space only.
+void Collector::make_room() {
+  constexpr std::size_t kFirst = 1024;
+  constexpr std::size_t kSample = std::size_t{1} << 16U;  // enough to foretell the rest
+  auto& jobs = trace_->jobs;
+  const auto held = static_cast<double>(jobs.size());
+  const double progress = input_ == nullptr ? 0 : input_->progress();
+  double wanted = progress > 0 ? held / progress * 1.02 : held * 2;
+  if (jobs.size() < kSample) wanted = std::min(wanted, static_cast<double>(kSample));
+  const auto least = std::max(kFirst, jobs.size() + jobs.size() / 4);
+  const auto most = std::max(least, std::min(jobs.size() * 1024, jobs.max_size()));
+  const auto room = static_cast<std::size_t>(std::min(wanted, static_cast<double>(most)));
+  try {
+    jobs.reserve(std::max(room, least));
+  } catch (const std::bad_alloc&) {
+    jobs.reserve(least);
+  }
+  use_huge_pages(jobs);
+  lines_.reserve(jobs.capacity());
 }
 
 Collector::Slot& Collector::slot_of(std::string_view id, std::uint32_t hash) {
@@ -44,8 +67,8 @@ Collector::Slot& Collector::slot_of(std::string_view id, std::uint32_t hash) {
   }
 }
 
-void Collector::grow() {
-  std::vector<Slot> old(std::max<std::size_t>(1024, slots_.size() * 2));
+void Collector::grow_slots() {
+  auto old = large_vector<Slot>(std::max<std::size_t>(1024, slots_.size() * 2));
   old.swap(slots_);
   const std::size_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {
@@ -57,7 +80,7 @@ void Collector::grow() {
 }
 
 bool Collector::add(const TraceJob& job, std::string_view id, std::uint64_t line) {
-  if ((trace_->jobs.size() + 1) * 2 > slots_.size()) grow();
+  if ((trace_->jobs.size() + 1) * 2 > slots_.size()) grow_slots();
   const std::uint32_t hash = hash_of(id);
   Slot& slot = slot_of(id, hash);
   if (slot.job_plus_1 != 0) {
@@ -70,6 +93,7 @@ bool Collector::add(const TraceJob& job, std::string_view id, std::uint64_t line
          .expected = fmt::format("an id once (first on line {})", lines_[slot.job_plus_1 - 1])});
     return false;
   }
+  if (trace_->jobs.size() == trace_->jobs.capacity()) make_room();
   trace_->jobs.push_back(job);
   trace_->jobs.back().id = trace_->strings.keep(id);
   lines_.push_back(static_cast<std::uint32_t>(

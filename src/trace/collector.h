@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/input.h"
 #include "trace/reject.h"
 #include "trace/trace.h"
 
@@ -13,8 +14,8 @@ namespace berth::trace {
 
 class Collector {
  public:
-  // `row_hint`: Input::row_hint(). Growing by copies would touch three times the memory.
-  Collector(Trace& trace, RejectReport& report, std::size_t row_hint = 0);
+  // `input`: whose progress foretells how many jobs come; nullptr: no idea.
+  Collector(Trace& trace, RejectReport& report, const Input* input);
 
   // `job` with this id, from this line; job.arrival_us is as the input writes it. False: rejected
   // as a duplicate, with both lines.
@@ -30,10 +31,12 @@ class Collector {
     std::uint32_t hash = 0;
   };
   [[nodiscard]] Slot& slot_of(std::string_view id, std::uint32_t hash);
-  void grow();
+  void grow_slots();
+  void make_room();  // in the jobs
 
   Trace* trace_;
   RejectReport* report_;
+  const Input* input_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> lines_;  // of each job, capped
 };

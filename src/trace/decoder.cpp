@@ -30,8 +30,7 @@ class Decoder : public ByteSource {
     }
     return got;
   }
-  // A row of a trace takes four bytes or so when compressed.
-  std::size_t row_hint() const final { return input_.row_hint() * 4; }
+  double progress() const final { return input_.progress(); }
 
  protected:
   // As ByteSource::read.
@@ -66,7 +65,7 @@ class Plain final : public ByteSource {
     input_.consume(n);
     return n;
   }
-  std::size_t row_hint() const override { return input_.row_hint(); }
+  double progress() const override { return input_.progress(); }
 
  private:
   CompressedInput input_;

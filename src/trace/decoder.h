@@ -22,7 +22,7 @@ class CompressedInput {
 
   [[nodiscard]] std::uint64_t consumed() const { return total_ - (end_ - begin_); }
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] std::size_t row_hint() const { return raw_->row_hint(); }
+  [[nodiscard]] double progress() const { return raw_->progress(); }
 
  private:
   std::string name_;

@@ -23,10 +23,8 @@ Input::Input(std::string name, std::string wanted, std::unique_ptr<ByteSource> s
 
 Result<Input> Input::open(const std::string& path, std::string wanted) {
   BERTH_TRY(auto source, open_source(path, wanted));
-  const std::size_t row_hint = source->row_hint();
   Input input(path == "-" ? "standard input" : path, std::move(wanted), std::move(source),
               kFileCapacity);
-  input.row_hint_ = row_hint;
   BERTH_CHECK_OK(input.start());
   return input;
 }
@@ -84,7 +82,14 @@ bool Input::more() {
     return false;
   }
   end_ += *got;
+  decoded_ += *got;
   return true;
+}
+
+double Input::progress() const {
+  if (decoded_ == 0) return 0;
+  const auto consumed = static_cast<double>(decoded_ - (end_ - begin_));
+  return source_->progress() * consumed / static_cast<double>(decoded_);
 }
 
 bool Input::next_line(std::string_view& line) {

@@ -36,8 +36,8 @@ class Input {
   // Whoever opened the input asks after reading; readers need not.
   [[nodiscard]] const Status& status() const { return status_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  // About how many rows the file has, rather too many; 0: no idea. For reserving address space.
-  [[nodiscard]] std::size_t row_hint() const { return row_hint_; }
+  // About which share of the file was consumed, from 0 to 1; 0: no idea.
+  [[nodiscard]] double progress() const;
 
   [[nodiscard]] Error error(std::uint64_t line, std::string field, std::string message,
                             std::string found = {}, std::string expected = {}) const;
@@ -58,7 +58,7 @@ class Input {
   bool at_end_ = false;
   char line_end_ = '\n';
   std::uint64_t line_number_ = 0;
-  std::size_t row_hint_ = 0;
+  std::size_t decoded_ = 0;  // bytes that came into the window
   Status status_;
 };
 

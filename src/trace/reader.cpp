@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -37,14 +38,35 @@ Result<const Reader*> detect(const Probe& probe) {
       fmt::format("one of {} (name it with --format)", fmt::join(trace_formats(), ", "))));
 }
 
+// By arrival, ties in the order of the input. The keys are sorted and each job then goes to its
+// place: jobs are too large to be moved more than once, or to be held twice.
+void sort(std::vector<TraceJob>& jobs) {
+  std::vector<std::pair<TimeUs, std::uint32_t>> order;  // what comes to place i, and from where
+  order.reserve(jobs.size());
+  for (const TraceJob& job : jobs) {
+    order.emplace_back(job.arrival_us, static_cast<std::uint32_t>(order.size()));
+  }
+  std::sort(order.begin(), order.end());
+  for (std::uint32_t first = 0; first < order.size(); ++first) {
+    if (order[first].second == first) continue;
+    const TraceJob held = jobs[first];  // a cycle of places
+    std::uint32_t at = first;
+    while (order[at].second != first) {
+      const std::uint32_t from = std::exchange(order[at].second, at);
+      jobs[at] = jobs[from];
+      at = from;
+    }
+    order[at].second = at;
+    jobs[at] = held;
+  }
+}
+
 void sort_and_normalise(Trace& trace) {
   const auto by_arrival = [](const TraceJob& a, const TraceJob& b) {
     return a.arrival_us < b.arrival_us;
   };
   if (trace.jobs.empty()) return;
-  if (!std::is_sorted(trace.jobs.begin(), trace.jobs.end(), by_arrival)) {
-    std::stable_sort(trace.jobs.begin(), trace.jobs.end(), by_arrival);
-  }
+  if (!std::is_sorted(trace.jobs.begin(), trace.jobs.end(), by_arrival)) sort(trace.jobs);
   trace.zero_us = trace.jobs.front().arrival_us;
   for (TraceJob& job : trace.jobs) job.arrival_us -= trace.zero_us;
 }

@@ -25,7 +25,7 @@ struct Quantiles {
   double mean = 0;                            // of no meaning when known is 0
 };
 
-// Sorts `values`; `unknown` is only passed on.
+// Reorders `values`; `unknown` is only passed on.
 [[nodiscard]] Quantiles quantiles_of(std::vector<std::int64_t>& values, std::uint64_t unknown);
 
 struct GroupSummary {

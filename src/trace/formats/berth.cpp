@@ -57,7 +57,7 @@ class BerthReader {
   BerthReader(ReadContext& context, Table& table)
       : trace_(&context.trace),
         table_(&table),
-        jobs_(context.trace, context.report, context.input->row_hint()) {}
+        jobs_(context.trace, context.report, context.input) {}
 
   void row() {
     TraceJob job;

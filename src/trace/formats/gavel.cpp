@@ -78,7 +78,7 @@ class GavelReader {
   GavelReader(ReadContext& context, std::span<const Field> layout)
       : trace_(&context.trace),
         layout_(layout),
-        jobs_(context.trace, context.report, context.input->row_hint()) {}
+        jobs_(context.trace, context.report, context.input) {}
 
   void row(LineFields& fields, std::uint64_t index, std::uint64_t line) {
     TraceJob job;

@@ -127,7 +127,7 @@ EndStatus status_of(std::string_view phase) {
 
 Status read_pods(Input& input, ReadContext& context) {
   BERTH_TRY(Table table, Table::open(input, context.report, kTable));
-  Collector jobs(context.trace, context.report);
+  Collector jobs(context.trace, context.report, context.input);
   while (table.next()) {
     TraceJob job;
     if (!table.require(kName) || !read_times(table, job) || !read_gpus(table, job) ||

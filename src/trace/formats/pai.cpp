@@ -189,7 +189,7 @@ bool is_waiting(std::string_view status) {
 class PaiReader {
  public:
   explicit PaiReader(ReadContext& context)
-      : context_(&context), jobs_(context.trace, context.report) {}
+      : context_(&context), jobs_(context.trace, context.report, context.input) {}
 
   Status read(const PaiTable& jobs, const PaiTable& tasks) {
     BERTH_CHECK_OK(read_table(tasks, kTaskTable, [this](Table& table) { add_task(table); }));

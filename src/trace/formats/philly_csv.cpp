@@ -40,7 +40,7 @@ int detect(const Probe& probe) {
 
 Status read(ReadContext& context) {
   BERTH_TRY(Table table, Table::open(*context.input, context.report, kSpec));
-  Collector jobs(context.trace, context.report, context.input->row_hint());
+  Collector jobs(context.trace, context.report, context.input);
   while (table.next()) {
     TraceJob job;
     MaybeInt arrival;

@@ -279,7 +279,7 @@ class PhillyJsonReader {
       : context_(&context),
         input_(&input),
         machines_(std::move(machines)),
-        jobs_(context.trace, context.report) {}
+        jobs_(context.trace, context.report, context.input) {}
 
   // Errors: an object that is not JSON.
   Status record(std::string_view text, std::uint64_t line) {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/huge_pages.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "trace/collector.h"
@@ -173,7 +174,7 @@ struct RunInfo {
 class SacctReader {
  public:
   SacctReader(ReadContext& context, Table& table)
-      : context_(&context), table_(&table), jobs_(context.trace, context.report) {}
+      : context_(&context), table_(&table), jobs_(context.trace, context.report, context.input) {}
 
   void read() {
     while (table_->next()) read_row();
@@ -386,7 +387,12 @@ class SacctReader {
   }
 
   void add_new(std::string_view id, const TraceJob& job, const RunInfo& run) {
-    if (jobs_.add(job, id, table_->line())) runs_.push_back(run);
+    if (!jobs_.add(job, id, table_->line())) return;
+    if (runs_.size() == runs_.capacity()) {
+      runs_.reserve(std::max(context_->trace.jobs.capacity(), runs_.size() * 5 / 4));
+      use_huge_pages(runs_);
+    }
+    runs_.push_back(run);
   }
 
   // Adds a run to its job; false if it is of another job. Rows come in any order.

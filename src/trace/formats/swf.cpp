@@ -83,7 +83,7 @@ class SwfReader {
   explicit SwfReader(ReadContext& context)
       : trace_(&context.trace),
         report_(&context.report),
-        jobs_(context.trace, context.report, context.input->row_hint()) {}
+        jobs_(context.trace, context.report, context.input) {}
 
   void row(LineFields& fields, std::uint64_t line) {
     TraceJob job;

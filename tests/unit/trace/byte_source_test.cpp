@@ -75,6 +75,26 @@ TEST_P(Compression, ComesBack) {
   EXPECT_EQ(*out, text);
 }
 
+TEST_P(Compression, ProgressGrowsToAll) {
+  const fs::path path = folder_ / ("p" + GetParam());
+  auto sink = open_sink(path.string());
+  ASSERT_TRUE(sink);
+  const std::string text = sample_text();
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE((*sink)->write(text));
+  ASSERT_TRUE((*sink)->finish());
+  auto input = Input::open(path.string());
+  ASSERT_TRUE(input);
+  double before = 0;
+  std::string_view line;
+  while (input->next_line(line)) {
+    ASSERT_GE(input->progress(), before);
+    ASSERT_LE(input->progress(), 1.0);
+    before = input->progress();
+  }
+  EXPECT_TRUE(input->status());
+  EXPECT_DOUBLE_EQ(before, 1.0);
+}
+
 TEST_P(Compression, TwoStreamsAreOneFile) {
   if (GetParam().empty()) GTEST_SKIP() << "plain text has no streams";
   const auto out = decode(compressed("first\n") + compressed("second\n"));

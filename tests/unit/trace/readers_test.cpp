@@ -1,6 +1,12 @@
 // What each reader decides, beyond the files in tests/cases.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
 #include "trace/reader.h"
 
 namespace berth::trace {
@@ -73,6 +79,26 @@ TEST(PhillyCsv, RowsAreSortedAndTiesKeepTheirOrder) {
   EXPECT_EQ(result.trace.jobs[0].arrival_us, 0);
   EXPECT_EQ(result.trace.jobs[2].arrival_us, 20 * kUsPerS);
   EXPECT_EQ(result.trace.zero_us, 50 * kUsPerS);
+}
+
+TEST(PhillyCsv, ManyRowsInAnyOrder) {
+  constexpr std::size_t kJobs = 100'000;  // more than room is made for at once
+  Rng rng(11);
+  std::string text(kPhilly);
+  std::vector<std::pair<std::uint64_t, std::size_t>> expected;
+  for (std::size_t i = 0; i < kJobs; ++i) {
+    expected.emplace_back(rng.below(kJobs / 4), i);
+    text += std::to_string(i) + "," + std::to_string(expected.back().first) + ",CLOS,1,1,60\n";
+  }
+  std::sort(expected.begin(), expected.end());
+  const auto result = read(text, "philly-csv");
+  ASSERT_EQ(result.trace.jobs.size(), kJobs);
+  const std::uint64_t first_s = expected.front().first;
+  for (std::size_t i = 0; i < kJobs; ++i) {
+    ASSERT_EQ(result.trace.jobs[i].id, std::to_string(expected[i].second)) << i;
+    ASSERT_EQ(result.trace.jobs[i].arrival_us,
+              static_cast<TimeUs>(expected[i].first - first_s) * kUsPerS);
+  }
 }
 
 TEST(PhillyCsv, CommentsAndRepeatedHeadersAreCounted) {
