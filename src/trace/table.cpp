@@ -30,17 +30,21 @@ bool matches(const ColumnSpec& column, std::string_view name) {
   return false;
 }
 
-// The names in a header line; a # before the first is the mark of a comment, not part of it.
+// A # before a name is the mark of a comment, not part of it; another program may have put the
+// column elsewhere, or into quotes.
+std::string_view without_mark(std::string_view name) {
+  return name.starts_with('#') ? trim(name.substr(1)) : name;
+}
+
 std::vector<std::string> header_names(std::string_view line, char separator) {
   line = trim(line);
-  if (line.starts_with('#')) line.remove_prefix(1);
   std::vector<std::string> names;
   for (std::string_view name : split(line, separator)) {
     name = trim(name);
     if (name.size() >= 2 && name.front() == '"' && name.back() == '"') {
       name = trim(name.substr(1, name.size() - 2));
     }
-    names.emplace_back(name);
+    names.emplace_back(without_mark(name));
   }
   return names;
 }
@@ -244,10 +248,9 @@ bool Table::split_quoted(std::string_view line) {
 
 bool Table::is_header_again() const {
   if (fields_.size() != header_.size()) return false;
-  std::string_view first = fields_[0];
-  if (first.starts_with('#')) first = trim(first.substr(1));
-  if (first != header_[0] || first.empty()) return false;
-  return std::equal(fields_.begin() + 1, fields_.end(), header_.begin() + 1);
+  if (without_mark(fields_[0]).empty()) return false;
+  return std::equal(fields_.begin(), fields_.end(), header_.begin(),
+                    [](auto field, const auto& name) { return without_mark(field) == name; });
 }
 
 void Table::reject_shape(std::string_view reason, std::string found, std::string expected) {
@@ -270,14 +273,18 @@ RowNote Table::note(const Fault& fault, std::size_t column) const {
       .expected = std::string(fault.expected)};
 }
 
-int header_score(std::string_view head, const TableSpec& spec) {
+std::string_view header_line(std::string_view head, const TableSpec& spec) {
   std::string_view line;
   do {
     const std::size_t end = std::min(head.find_first_of("\r\n"), head.size());
     line = head.substr(0, end);
     head.remove_prefix(std::min(end + 1, head.size()));
   } while ((trim(line).empty() || is_remark(line, spec)) && !head.empty());
-  const auto names = header_names(line, spec.separator);
+  return line;
+}
+
+int header_score(std::string_view head, const TableSpec& spec) {
+  const auto names = header_names(header_line(head, spec), spec.separator);
   const auto named = std::count_if(names.begin(), names.end(),
                                    [](const std::string& name) { return !name.empty(); });
   if (named == 0 || names.size() > Table::kMaxFields) return 0;

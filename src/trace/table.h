@@ -113,7 +113,10 @@ class Table {
   std::uint64_t header_lines_ = 0;
 };
 
-// How well the first line of `head` fits, for Reader::detect: 0 to 100; at most 50 if a required
+// The first line of `head` that is neither blank nor a comment.
+[[nodiscard]] std::string_view header_line(std::string_view head, const TableSpec& spec);
+
+// How well that line fits, for Reader::detect: 0 to 100; at most 50 if a required
 // column is missing.
 [[nodiscard]] int header_score(std::string_view head, const TableSpec& spec);
 

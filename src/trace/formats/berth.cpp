@@ -22,7 +22,7 @@ constexpr Fault kTwoClocks{"submitted_utc contradicts arrival_s",
 int detect(const Probe& probe) {
   const int score = header_score(probe.head, kBerthSpec);
   // GPUs alone do not make a trace: one of the arrival columns must be there too.
-  const auto line = probe.head.substr(0, probe.head.find('\n'));
+  const auto line = header_line(probe.head, kBerthSpec);
   const bool arrival = line.find("arrival_s") != std::string_view::npos ||
                        line.find("submitted_utc") != std::string_view::npos;
   return arrival ? score : score / 3;

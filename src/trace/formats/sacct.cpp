@@ -92,12 +92,8 @@ bool is_step_line(std::string_view line) {
   return id && id->step;
 }
 
-std::string_view first_line(std::string_view head) {
-  return head.substr(0, head.find_first_of("\r\n"));
-}
-
 int detect(const Probe& probe) {
-  const std::string_view line = trim(first_line(probe.head));
+  const std::string_view line = trim(header_line(probe.head, kSpec));
   if (line.find('|') == std::string_view::npos) return 0;
   if (header_score(probe.head, kSpec) >= kLeastScore) return 95;
   // With many columns (--format=ALL) few are known here; without a header it is still sacct's, so
@@ -540,7 +536,8 @@ Status check_columns(const Input& input, const Table& table) {
 Status read(ReadContext& context) {
   context.trace.zero_is_unix_time = true;
   TableSpec spec = kSpec;
-  if (trim(first_line(context.input->window())).starts_with("JobID|")) spec.skip = is_step_line;
+  if (trim(header_line(context.input->window(), kSpec)).starts_with("JobID|"))
+    spec.skip = is_step_line;
   BERTH_TRY(Table table, Table::open(*context.input, context.report, spec));
   BERTH_CHECK_OK(check_columns(*context.input, table));
   SacctReader(context, table).read();

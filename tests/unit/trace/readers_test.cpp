@@ -113,6 +113,34 @@ TEST(PhillyCsv, CommentsAndRepeatedHeadersAreCounted) {
   EXPECT_EQ(result.report.counts().at("blank lines"), 1U);
 }
 
+TEST(PhillyCsv, TheMarkOfTheHeaderAnywhere) {
+  for (const char* const header : {"\"#job id\",arrival time (sec),size,duration (sec)",
+                                   "\"# job id\",arrival time (sec),size,duration (sec)"}) {
+    const auto result = read(std::string(header) + "\n\"1\",0,2,60\n", "auto");
+    ASSERT_EQ(result.trace.jobs.size(), 1U) << header;
+    EXPECT_EQ(result.trace.format, "philly-csv");
+  }
+  const auto moved = read("size,#job id,arrival time (sec),duration (sec)\n2,1,0,60\n", "auto");
+  ASSERT_EQ(moved.trace.jobs.size(), 1U);
+  EXPECT_EQ(moved.trace.jobs[0].gpu_milli, 2000);
+  EXPECT_NE(
+      refusal("#job id,arrival time (sec),size,duration (sec),#job id\n1,0,1,9,1\n", "philly-csv"),
+      "not refused");
+}
+
+TEST(ReadTrace, BlankLinesFirst) {
+  const auto own = read("\n \nid,arrival_s,gpus,duration_s\na,0,1,60\n", "auto");
+  EXPECT_EQ(own.trace.format, "berth");
+  EXPECT_EQ(own.trace.jobs.size(), 1U);
+  const auto sacct = read(
+      "\r\n\r\nJobID|Submit|Start|End|Elapsed|AllocTRES\r\n"
+      "7|2026-03-02T01:00:00|2026-03-02T01:00:10|2026-03-02T01:10:10|00:10:00|gres/gpu=2\r\n"
+      "7.batch|2026-03-02T01:00:00|2026-03-02T01:00:10|2026-03-02T01:10:10|00:10:00|gres/gpu=2\r\n",
+      "auto");
+  EXPECT_EQ(sacct.trace.format, "sacct");
+  EXPECT_EQ(sacct.trace.jobs.size(), 1U);
+}
+
 TEST(PhillyCsv, IsRecognisedBehindAComment) {
   const auto result =
       read("# made by hand\n\n" + std::string(kPhilly) + "1,0,CLOS,1,1,60\n", "auto");
