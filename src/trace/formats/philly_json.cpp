@@ -300,14 +300,19 @@ class PhillyJsonReader {
                                 fmt::format("'{}'", printable(text, 60)),
                                 "one JSON object for each job"));
     }
+    any_object_ = true;
     Job reader(object, context_->report, machines_, line);
     add(reader, line);
     return {};
   }
 
-  // Errors: objects of something else.
+  // Errors: objects of something else, or none that is whole.
   Status finish() const {
     if (any_id_ || context_->report.rejected() == 0) return {};
+    if (!any_object_) {
+      const RowNote& first = context_->report.rejected_notes().front();
+      return fail(input_->error(first.line, "JSON", first.reason, first.found, first.expected));
+    }
     return fail(input_->error(1, "jobid", "no object has this key", "other objects",
                               "a list of objects with jobid, submitted_time and attempts"));
   }
@@ -333,7 +338,8 @@ class PhillyJsonReader {
   Collector jobs_;
   dom::parser parser_;
   std::string mended_;
-  bool any_id_ = false;
+  bool any_object_ = false;  // that is whole
+  bool any_id_ = false;      // among them
 };
 
 // The log and, beside it, the machine list of the published trace; "" for what is not there.

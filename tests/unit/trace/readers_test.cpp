@@ -222,6 +222,14 @@ TEST(PhillyJson, ADamagedElementDoesNotSpoilTheList) {
   }
 }
 
+TEST(PhillyJson, OnlyDamagedElementsAreRefusedForTheirDamage) {
+  EXPECT_NE(refusal(R"([{"jobid": "half \ud800"}])", "philly-json").find("half"),
+            std::string::npos);
+  EXPECT_NE(refusal("[null, null]", "philly-json").find("'null'"), std::string::npos);
+  EXPECT_NE(refusal(R"([{"name": "a"}])", "philly-json").find("no object has this key"),
+            std::string::npos);
+}
+
 TEST(PhillyJson, NanIsNothing) {
   const auto result = read("[" + philly_job("a", "NaN") + "]", "philly-json");
   EXPECT_EQ(rejected_for(result, "no attempts"), 1U);
