@@ -14,7 +14,7 @@
 namespace berth::trace {
 namespace {
 
-constexpr std::size_t kBlockBytes = 64 * 1024;
+constexpr std::size_t kBlockBytes = std::size_t{64} * 1024;
 constexpr int kZstdLevel = 9;  // about the size of gzip -9, at a tenth of its time
 
 class Plain final : public ByteSink {

@@ -94,7 +94,7 @@ bool is_skippable_zstd(std::string_view head) {
          head.substr(1).starts_with("\x2a\x4d\x18"sv);
 }
 
-constexpr std::size_t kFileBlockBytes = 64 * 1024;
+constexpr std::size_t kFileBlockBytes = std::size_t{64} * 1024;
 // Small, so that what is tested from memory crosses the edges of blocks too.
 constexpr std::size_t kMemoryBlockBytes = 1024;
 

@@ -8,8 +8,8 @@
 namespace berth::trace {
 namespace {
 
-constexpr std::size_t kFileCapacity = 256 * 1024;  // stays in the second-level cache
-constexpr std::size_t kMemoryCapacity = 2048;      // as for its blocks: it is for tests
+constexpr std::size_t kFileCapacity = std::size_t{256} * 1024;  // stays in the second-level cache
+constexpr std::size_t kMemoryCapacity = 2048;  // as for its blocks: it is for tests
 
 }  // namespace
 

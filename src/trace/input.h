@@ -14,8 +14,9 @@ namespace berth::trace {
 
 class Input {
  public:
-  static constexpr std::size_t kHeadBytes = 64 * 1024;  // what format detection may look at
-  static constexpr std::size_t kMaxLineBytes = 1024 * 1024;
+  static constexpr std::size_t kHeadBytes =
+      std::size_t{64} * 1024;  // what format detection may look at
+  static constexpr std::size_t kMaxLineBytes = std::size_t{1024} * 1024;
   static constexpr std::size_t kPadding = 64;  // readable bytes behind the window, for simdjson
 
   // Errors: as open_source; nothing in the file; UTF-16 text. `wanted` says in them what is read.

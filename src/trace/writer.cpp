@@ -12,7 +12,7 @@
 namespace berth::trace {
 namespace {
 
-constexpr std::size_t kBlockBytes = 256 * 1024;
+constexpr std::size_t kBlockBytes = std::size_t{256} * 1024;
 
 // value / 10^digits as decimal text without trailing zeros: exact.
 void append_decimal(std::string& out, std::int64_t value, int digits) {
