@@ -23,6 +23,9 @@ constexpr double kLeastDuty = 0.05;
 // A task takes between these parts of a GPU's share of its server, so that four workers and their
 // parameter servers fit one server of four GPUs.
 constexpr double kDemandOfShare[] = {0.125, 0.5};
+constexpr std::int64_t kLeastUnits = 8;
+constexpr std::int64_t kMilliPerCore = 1000;
+constexpr std::int64_t kMibPerGib = 1024;
 constexpr std::int64_t kDefaultCpuMilli = 8'000;  // shares of mlfs-real, where nothing is stated
 constexpr std::int64_t kDefaultMemoryMib = 58'000;
 constexpr double kBusPerSm[] = {0.02, 0.20};
@@ -58,10 +61,13 @@ std::int64_t least_gpu_memory(const Cluster& cluster) {
   return least;
 }
 
-std::uint32_t part_of(std::int64_t share, Rng& rng) {
+// Users ask for whole cores and whole GiB, where a share is large enough for that.
+std::uint32_t part_of(std::int64_t share, std::int64_t unit, Rng& rng) {
   const double amount =
       static_cast<double>(share) * rng.uniform(kDemandOfShare[0], kDemandOfShare[1]);
-  return static_cast<std::uint32_t>(std::max(1, to_int32(amount)));
+  if (share < kLeastUnits * unit) unit = 1;
+  const std::int64_t units = std::llround(amount / static_cast<double>(unit));
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(units * unit, 1, INT32_MAX));
 }
 
 void copy_table(const NameTable& from, NameTable& to) {
@@ -176,10 +182,11 @@ double TrainingJobs::draw_duty(Job& job, double mean_duty, Rng rng) const {
 
 void TrainingJobs::set_demand(Job& job, std::int64_t state_bytes, Rng rng) const {
   constexpr std::int64_t kBytesPerMib = 1 << 20;
-  const std::uint32_t cpu_milli = part_of(cpu_milli_, rng);
-  const std::uint32_t memory_mib = part_of(memory_mib_, rng);
-  const std::int64_t gpu_memory_mib =
+  const std::uint32_t cpu_milli = part_of(cpu_milli_, kMilliPerCore, rng);
+  const std::uint32_t memory_mib = part_of(memory_mib_, kMibPerGib, rng);
+  const std::int64_t needed_mib =
       std::llround(quantile(kGpuMemoryMib, rng.uniform())) + state_bytes / kBytesPerMib;
+  const std::int64_t gpu_memory_mib = (needed_mib + kMibPerGib - 1) / kMibPerGib * kMibPerGib;
   if (job.cpu_milli_per_task == 0) job.cpu_milli_per_task = cpu_milli;
   if (job.memory_mib_per_task == 0) job.memory_mib_per_task = memory_mib;
   if (job.gpu_milli_per_task == 0) return;

@@ -264,6 +264,10 @@ TEST(Paper, FitsTheServersOfItsCluster) {
     EXPECT_LE(job.cpu_milli_per_task * 8, 32'000U);
     EXPECT_LE(job.memory_mib_per_task * 8, 232'696U);
     EXPECT_LE(job.gpu_memory_mib_per_task, 16U * 1024U);
+    // What users ask for, and few enough kinds of jobs for policies to treat alike.
+    EXPECT_EQ(job.cpu_milli_per_task % 1000, 0U);
+    EXPECT_EQ(job.memory_mib_per_task % 1024, 0U);
+    EXPECT_EQ(job.gpu_memory_mib_per_task % 1024, 0U);
   }
 }
 
