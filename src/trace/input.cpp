@@ -11,6 +11,13 @@ namespace {
 constexpr std::size_t kFileCapacity = std::size_t{256} * 1024;  // stays in the second-level cache
 constexpr std::size_t kMemoryCapacity = 2048;  // as for its blocks: it is for tests
 
+// The mark alone may stand in any text; but an archive begins with a name that zeros end.
+bool is_tar(std::string_view head) {
+  constexpr std::size_t kMark = 257;
+  return head.size() > kMark && head.substr(kMark).starts_with("ustar") &&
+         head.find('\0') < head.find('\n');
+}
+
 }  // namespace
 
 Input::Input(std::string name, std::string wanted, std::unique_ptr<ByteSource> source,
@@ -47,8 +54,7 @@ Status Input::start() {
   if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
     return fail(error(1, {}, "the encoding is wrong", "UTF-16", "UTF-8"));
   }
-  constexpr std::size_t kTarMark = 257;
-  if (head.size() > kTarMark && head.substr(kTarMark).starts_with("ustar")) {
+  if (is_tar(head)) {
     return fail(error(0, {}, "not a text file", "a tar archive", "one of the files in it"));
   }
   if (head.starts_with("\xef\xbb\xbf")) consume(3);
