@@ -46,6 +46,8 @@ constexpr Fault kStillRunning{"still running", "a time of deletion"};
 constexpr Fault kDeletedFirst{"deletion before creation", "a later deletion"};
 constexpr Fault kEndBeforeStart{"end before start", "a deletion after the scheduling"};
 constexpr Fault kTooLong{"out of range", "a run of at most 100 years"};
+constexpr Fault kWaitTooLong{"scheduled long after creation",
+                             "at most 100 years later; the wait is unknown"};
 constexpr Fault kScheduledFirst{"scheduled before creation", "a later time; creation is used"};
 constexpr Fault kShareRange{"share out of range", "1 to 1000 thousandths of one GPU"};
 constexpr Fault kShareOfMany{"share of several GPUs", "1000 (whole GPUs), or num_gpu 1"};
@@ -114,7 +116,12 @@ bool read_times(Table& table, TraceJob& job) {
   if (deleted.value() < scheduled.value()) return reject(kEndBeforeStart, kDeleted);
   if (deleted.value() - scheduled.value() > kMaxDurationUs) return reject(kTooLong, kDeleted);
   job.arrival_us = created.value();
-  job.queue_us = scheduled.value() - created.value();
+  const TimeUs wait_us = scheduled.value() - created.value();
+  if (wait_us <= kMaxDurationUs) {
+    job.queue_us = wait_us;
+  } else {
+    table.warn(kWaitTooLong, kScheduled);
+  }
   job.duration_us = deleted.value() - scheduled.value();
   return true;
 }

@@ -71,6 +71,8 @@ constexpr Fault kNoJobRow{"no job row", "a row in the job table"};
 constexpr Fault kBadTask{"a task of the job was rejected", "all tasks"};
 constexpr Fault kShareTooFine{"finer than a thousandth of a GPU", "a plan_gpu of whole tenths"};
 constexpr Fault kRange{"out of range", "a smaller number"};
+constexpr Fault kWaitTooLong{"first task long after submission",
+                             "at most 100 years later; the wait is unknown"};
 constexpr Fault kInstanceRange{"out of range", "1 to 1000000 instances"};
 constexpr Fault kTaskTwice{"a task is there twice", "each task of a job once; the first is used"};
 
@@ -301,13 +303,12 @@ class PaiReader {
   }
 
   // MISC stands for several kinds: no type.
-  static void add_type(TaskSum& sum, std::string_view type, std::int64_t gpu_milli) {
+  void add_type(TaskSum& sum, std::string_view type, std::int64_t gpu_milli) {
     if (gpu_milli == 0 || type.empty() || type == "MISC" || type == "CPU") return;
-    if (sum.gpu_types.empty()) {
-      sum.gpu_types = type;
-    } else if (("|" + sum.gpu_types + "|").find(fmt::format("|{}|", type)) == std::string::npos) {
-      sum.gpu_types += fmt::format("|{}", type);
-    }
+    const std::uint64_t name = type_names_.index_of(type);
+    if (!types_.insert(sum.number << 32U | name).second) return;
+    if (!sum.gpu_types.empty()) sum.gpu_types += '|';
+    sum.gpu_types += type;
   }
 
   void add_job(Table& table) {
@@ -326,9 +327,14 @@ class PaiReader {
     if (!submitted.known()) submitted = sum.first_start_us;
     TraceJob job;
     job.arrival_us = std::min(submitted.value(), sum.first_start_us.value());
-    job.queue_us = sum.first_start_us.value() - job.arrival_us;
     job.duration_us = sum.last_end_us.value() - sum.first_start_us.value();
     if (job.duration_us.value() > kMaxDurationUs) return reject(table, kRange, kJobName);
+    const TimeUs wait_us = sum.first_start_us.value() - job.arrival_us;
+    if (wait_us <= kMaxDurationUs) {
+      job.queue_us = wait_us;
+    } else {
+      warn(table, kWaitTooLong, kJobStart);
+    }
     job.gpu_milli = sum.gpu_milli;
     job.cpu_milli = sum.cpu_milli;
     job.memory_mib = sum.memory_mib;
@@ -358,6 +364,8 @@ class PaiReader {
   Collector jobs_;
   NameTable task_names_;
   std::unordered_set<std::uint64_t> tasks_;  // number of the job, number of the name
+  NameTable type_names_;
+  std::unordered_set<std::uint64_t> types_;  // likewise
   std::string file_;
   std::unordered_map<std::string_view, TaskSum> sums_;
 };
