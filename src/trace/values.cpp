@@ -81,7 +81,7 @@ const Fault* parse_duration_s(std::string_view text, MaybeInt& out) {
   return parse_time(text, kMaxDurationUs, &kDurationRange, out);
 }
 
-const Fault* parse_gpus(std::string_view text, MaybeInt& out) {
+const Fault* parse_gpu_milli(std::string_view text, MaybeInt& out) {
   if (is_missing(text)) return nullptr;
   const auto milli = parse_milli(text);
   if (!milli) {
@@ -92,8 +92,16 @@ const Fault* parse_gpus(std::string_view text, MaybeInt& out) {
   }
   if (*milli < 0) return &kNegativeGpus;
   if (*milli > kMaxCount * 1000) return &kRange;
-  if (*milli > 1000 && *milli % 1000 != 0) return &kSplitGpus;
   out = *milli;
+  return nullptr;
+}
+
+const Fault* parse_gpus(std::string_view text, MaybeInt& out) {
+  MaybeInt milli;
+  const Fault* fault = parse_gpu_milli(text, milli);
+  if (fault != nullptr || !milli.known()) return fault;
+  if (milli.value() > 1000 && milli.value() % 1000 != 0) return &kSplitGpus;
+  out = milli;
   return nullptr;
 }
 

@@ -35,6 +35,8 @@ using Parser = const Fault* (*)(std::string_view text, MaybeInt& out);  // nullp
 [[nodiscard]] const Fault* parse_duration_s(std::string_view text, MaybeInt& out);
 // GPUs: a whole number (0: a CPU job), or a share of one GPU in thousandths: to thousandths.
 [[nodiscard]] const Fault* parse_gpus(std::string_view text, MaybeInt& out);
+// GPUs in thousandths, whatever their sum: the tasks of one job may have 0.5 and 1.
+[[nodiscard]] const Fault* parse_gpu_milli(std::string_view text, MaybeInt& out);
 // A whole number, not negative ("2.0" is one).
 [[nodiscard]] const Fault* parse_count(std::string_view text, MaybeInt& out);
 // As parse_count, in thousandths and with fractions: cores.

@@ -28,7 +28,7 @@ MaybeInt maybe(Rng& rng, std::int64_t most) {
 MaybeInt random_gpus(Rng& rng) {
   if (rng.chance(0.1)) return {};
   if (rng.chance(0.3)) return rng.uniform_int(0, 1000);
-  return rng.uniform_int(0, kMaxCount) * 1000;
+  return rng.uniform_int(0, kMaxCount * 1000);
 }
 
 TraceJob random_job(Rng& rng, Trace& trace, std::size_t index) {

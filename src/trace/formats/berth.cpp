@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "trace/berth_columns.h"
 #include "trace/collector.h"
+#include "trace/datetime.h"
 #include "trace/formats/readers.h"
 
 namespace berth::trace {
@@ -18,6 +19,10 @@ constexpr Fault kBadStatus{
     "unknown status", "completed, failed, cancelled, timeout, node_fail, suspended or nothing"};
 constexpr Fault kTwoClocks{"submitted_utc contradicts arrival_s",
                            "the same distance in every row; arrival_s is used"};
+
+bool in_calendar(TimeUs unix_us) {
+  return unix_us >= kFirstInstantUs && unix_us < kEndInstantUs;
+}
 
 int detect(const Probe& probe) {
   const int score = header_score(probe.head, kBerthSpec);
@@ -56,6 +61,7 @@ class BerthReader {
  public:
   BerthReader(ReadContext& context, Table& table)
       : trace_(&context.trace),
+        report_(&context.report),
         table_(&table),
         jobs_(context.trace, context.report, context.input) {}
 
@@ -76,17 +82,31 @@ class BerthReader {
     jobs_.add(job, id, table_->line());
   }
 
-  // Where both clocks are known, the trace's zero is a calendar time.
+  // Where both clocks are known, the trace's zero is a calendar time, if all arrivals have one.
   void finish() {
     if (!table_->has(kColArrival)) {
       trace_->zero_is_unix_time = true;
-    } else if (offset_us_.known()) {
-      trace_->zero_is_unix_time = true;
-      for (TraceJob& job : trace_->jobs) job.arrival_us += offset_us_.value();
+      return;
     }
+    if (!offset_us_.known()) return;
+    const TimeUs offset = offset_us_.value();
+    const bool all = std::ranges::all_of(trace_->jobs, [offset](const TraceJob& job) {
+      return in_calendar(job.arrival_us + offset);
+    });
+    if (!all) return warn_about_calendar();
+    trace_->zero_is_unix_time = true;
+    for (TraceJob& job : trace_->jobs) job.arrival_us += offset;
   }
 
  private:
+  void warn_about_calendar() {
+    report_->warn({.file = {},
+                   .reason = "arrivals beyond the calendar",
+                   .field = "arrival_s",
+                   .found = "a time before 1971 or after 2199 by submitted_utc",
+                   .expected = "the years between; submitted_utc is not used"});
+  }
+
   bool arrival(TraceJob& job) {
     MaybeInt written;
     MaybeInt submitted;
@@ -112,7 +132,7 @@ class BerthReader {
     MaybeInt attempts;
     if (!table_->read(kColDuration, parse_duration_s, job.duration_us) ||
         !table_->read(kColQueue, parse_duration_s, job.queue_us) ||
-        !table_->read(kColGpus, parse_gpus, job.gpu_milli) ||
+        !table_->read(kColGpus, parse_gpu_milli, job.gpu_milli) ||
         !table_->read(kColNodes, parse_count, job.nodes) ||
         !table_->read(kColCpus, parse_count_milli, job.cpu_milli) ||
         !table_->read(kColMemory, parse_count, job.memory_mib) ||
@@ -165,6 +185,7 @@ class BerthReader {
   std::string_view text(std::string_view field) { return unescape(field, scratch_); }
 
   Trace* trace_;
+  RejectReport* report_;
   Table* table_;
   Collector jobs_;
   MaybeInt offset_us_;  // submitted_utc - arrival_s, of the first row that has both
