@@ -19,6 +19,10 @@ constexpr Fault kNumberedTres{"resources are numbered, not named", "gres/gpu=N"}
 constexpr Fault kNoGres{"not a list of generic resources", "gpu[:type]:N,..."};
 constexpr Fault kTimeRange{"time out of range", "a year from 1971 to 2199"};
 constexpr Fault kRange{"out of range", "a smaller number"};
+constexpr Fault kManyTypes{"too many types of GPU", "at most 1000"};
+
+constexpr std::int64_t kMostGpus = kMaxCount / 1000;  // of one type; also shards
+constexpr std::size_t kMostTypes = 1000;
 
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -103,18 +107,22 @@ std::optional<std::int64_t> count_of(std::string_view text) {
 }
 
 const Fault* add_gpus(std::string_view type, std::int64_t count, SlurmResources& out) {
-  if (count > kMaxCount / 1000) return &kRange;
+  if (count > kMostGpus) return &kRange;
   if (type.empty()) {
     out.untyped_gpus = out.untyped_gpus.value_or(0) + count;
+    if (out.untyped_gpus.value() > kMaxCount) return &kRange;
   } else {
+    if (out.typed.size() == kMostTypes) return &kManyTypes;
     out.typed.push_back({type, count});
   }
   return nullptr;
 }
 
-void add_shards(bool typed, std::int64_t count, SlurmResources& out) {
+const Fault* add_shards(bool typed, std::int64_t count, SlurmResources& out) {
+  if (count > kMostGpus) return &kRange;
   MaybeInt& sum = typed ? out.typed_shards : out.untyped_shards;
   sum = sum.value_or(0) + count;
+  return sum.value() > kMaxCount ? &kRange : nullptr;
 }
 
 const Fault* read_tres(std::string_view key, std::string_view value, SlurmResources& out) {
@@ -126,10 +134,10 @@ const Fault* read_tres(std::string_view key, std::string_view value, SlurmResour
   const auto count = count_of(value);
   if (!count) return &kNoTres;
   if (key == "cpu") out.cpus = *count;
+  if (key == "node" && *count > kMaxCount) return &kRange;
   if (key == "node") out.nodes = *count;
   if (gpu) return add_gpus(key.size() > 8 ? key.substr(9) : std::string_view{}, *count, out);
-  if (shard) add_shards(key.size() > 10, *count, out);
-  return nullptr;
+  return shard ? add_shards(key.size() > 10, *count, out) : nullptr;
 }
 
 // One of "gpu", "gpu:2", "gpu:a100", "gpu:a100:2(S:0-1)".
@@ -149,8 +157,7 @@ const Fault* read_gres(std::string_view item, SlurmResources& out) {
   }
   if (!count) return &kNoGres;
   if (name == "gpu") return add_gpus(type, *count, out);
-  add_shards(!type.empty(), *count, out);
-  return nullptr;
+  return add_shards(!type.empty(), *count, out);
 }
 
 }  // namespace

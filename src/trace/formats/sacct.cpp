@@ -318,7 +318,7 @@ class SacctReader {
   void set_gpus(TraceJob& job, std::size_t column) {
     const std::int64_t gpus = resources_.gpus();
     job.gpu_milli = gpus * 1000;
-    job.mig_slice = resources_.only_mig_slices();
+    job.mig_slice = gpus > 0 && resources_.only_mig_slices();
     if (gpus > 0) job.gpu_types = context_->trace.gpu_types.index_of(resources_.types());
     if (gpus == 0 && resources_.shards() > 0) {
       job.gpu_milli = resources_.shards() * 1000;
@@ -470,18 +470,21 @@ class SacctReader {
   }
 
   void join(TraceJob& job, const TraceJob& part) {
-    const auto sum = [](MaybeInt a, MaybeInt b) {
-      return a.known() && b.known() ? MaybeInt(a.value() + b.value()) : MaybeInt{};
+    // Each is within its bound, so that two do not overflow; beyond it no figure is meant.
+    const auto sum = [](MaybeInt a, MaybeInt b, std::int64_t most) {
+      const bool within = a.known() && b.known() && a.value() + b.value() <= most;
+      return within ? MaybeInt(a.value() + b.value()) : MaybeInt{};
     };
     job.arrival_us = std::min(job.arrival_us, part.arrival_us);
     job.duration_us = std::max(job.duration_us.value(), part.duration_us.value());
-    job.gpu_milli = sum(job.gpu_milli, part.gpu_milli);
-    job.nodes = sum(job.nodes, part.nodes);
-    job.cpu_milli = sum(job.cpu_milli, part.cpu_milli);
-    job.memory_mib = sum(job.memory_mib, part.memory_mib);
+    job.gpu_milli = sum(job.gpu_milli, part.gpu_milli, kMaxCount * 1000);
+    job.nodes = sum(job.nodes, part.nodes, kMaxIterations);
+    job.cpu_milli = sum(job.cpu_milli, part.cpu_milli, kMaxCount * 1000);
+    job.memory_mib = sum(job.memory_mib, part.memory_mib, kMaxIterations);
     job.attempts = std::max(job.attempts, part.attempts);
-    job.mig_slice = job.mig_slice || part.mig_slice;
+    // A sum with shares of unknown size in it is one of unknown size, whatever else it counts.
     job.shards = job.shards || part.shards;
+    job.mig_slice = !job.shards && (job.mig_slice || part.mig_slice);
     if (job.gpu_types == NameTable::kNoName) job.gpu_types = part.gpu_types;
     context_->report.count("components of heterogeneous jobs");
   }
