@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -10,6 +11,7 @@
 #include "base/huge_pages.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "trace/values.h"
 
 namespace berth::trace {
 namespace {
@@ -29,6 +31,27 @@ std::uint32_t hash_of(std::string_view id) {
     id.remove_prefix(n);
   }
   return (static_cast<std::uint32_t>(hash >> 32U) & ~kNear) | (last & kNear);
+}
+
+// What a reader makes of several fields can be more than any one of them may be.
+struct Bound {
+  std::string_view name;
+  MaybeInt TraceJob::*field;
+  std::int64_t most;
+};
+constexpr std::array kBounds{
+    Bound{"duration", &TraceJob::duration_us, kMaxDurationUs},
+    Bound{"wait", &TraceJob::queue_us, kMaxDurationUs},
+    Bound{"GPUs", &TraceJob::gpu_milli, kMaxCount * 1000},
+    Bound{"nodes", &TraceJob::nodes, kMaxIterations},
+    Bound{"CPUs", &TraceJob::cpu_milli, kMaxCount * 1000},
+    Bound{"memory", &TraceJob::memory_mib, kMaxIterations},
+};
+
+const Bound* broken_bound(const TraceJob& job) {
+  const auto* const found = std::ranges::find_if(
+      kBounds, [&job](const Bound& bound) { return (job.*bound.field).value_or(0) > bound.most; });
+  return found == kBounds.end() ? nullptr : found;
 }
 
 }  // namespace
@@ -80,6 +103,15 @@ void Collector::grow_slots() {
 }
 
 bool Collector::add(const TraceJob& job, std::string_view id, std::uint64_t line) {
+  if (const Bound* bound = broken_bound(job)) {
+    report_->reject({.line = line,
+                     .file = {},
+                     .reason = "out of range",
+                     .field = std::string(bound->name),
+                     .found = fmt::format("{}", (job.*bound->field).value()),
+                     .expected = fmt::format("at most {}", bound->most)});
+    return false;
+  }
   if ((trace_->jobs.size() + 1) * 2 > slots_.size()) grow_slots();
   const std::uint32_t hash = hash_of(id);
   Slot& slot = slot_of(id, hash);

@@ -1,5 +1,5 @@
 // Puts the jobs that a reader finds into the trace: keeps their texts, and rejects an id that was
-// there before.
+// there before, and sums beyond what Berth's own format can say (values.h).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Collector {
   Collector(Trace& trace, RejectReport& report, const Input* input);
 
   // `job` with this id, from this line; job.arrival_us is as the input writes it. False: rejected
-  // as a duplicate, with both lines.
+  // as a duplicate, with both lines, or as out of range.
   bool add(const TraceJob& job, std::string_view id, std::uint64_t line);
 
   // The job that has this id, or nullptr; to be changed only until the next add().

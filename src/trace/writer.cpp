@@ -7,6 +7,7 @@
 
 #include "trace/berth_columns.h"
 #include "trace/datetime.h"
+#include "trace/input.h"
 #include "trace/values.h"
 
 namespace berth::trace {
@@ -143,6 +144,12 @@ constexpr ColumnWriter kWriters[] = {
 };
 static_assert(std::size(kWriters) == kBerthColumnCount);
 
+Error too_long(const Trace& trace, const TraceJob& job) {
+  return bad_input(trace.source, 0, "id", "the texts of a job are too long to be written",
+                   fmt::format("'{}'", printable(job.id)),
+                   fmt::format("a line of at most {} bytes", Input::kMaxLineBytes));
+}
+
 }  // namespace
 
 Status write_trace(const Trace& trace, ByteSink& sink) {
@@ -163,12 +170,14 @@ Status write_trace(const Trace& trace, ByteSink& sink) {
   }
   out += '\n';
   for (const TraceJob& job : trace.jobs) {
+    const std::size_t start = out.size();
     const char* comma = "";
     for (const ColumnWriter* writer : columns) {
       out += comma;
       writer->append(out, trace, job);
       comma = ",";
     }
+    if (out.size() - start > Input::kMaxLineBytes) return fail(too_long(trace, job));
     out += '\n';
     if (out.size() < kBlockBytes) continue;
     BERTH_CHECK_OK(sink.write(out));
