@@ -253,24 +253,26 @@ class Job {
 
 // Python writes NaN and Infinity, which are not JSON: they become null. Empty if there are none.
 std::string without_nan(std::string_view object) {
-  std::string out(object);
-  bool changed = false;
+  std::string out;
+  std::size_t copied = 0;
   bool text = false;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (out[i] == '\\' && text) {
+  for (std::size_t i = 0; i < object.size(); ++i) {
+    if (object[i] == '\\' && text) {
       ++i;
-    } else if (out[i] == '"') {
+    } else if (object[i] == '"') {
       text = !text;
     } else if (!text) {
       for (const std::string_view word : {"NaN", "-Infinity", "Infinity"}) {
-        if (out.compare(i, word.size(), word) != 0) continue;
-        out.replace(i, word.size(), "null");
-        changed = true;
+        if (!object.substr(i).starts_with(word)) continue;
+        out.append(object.substr(copied, i - copied)).append("null");
+        copied = i + word.size();
+        i = copied - 1;
         break;
       }
     }
   }
-  return changed ? out : std::string{};
+  if (copied == 0) return {};
+  return out.append(object.substr(copied));
 }
 
 class PhillyJsonReader {
