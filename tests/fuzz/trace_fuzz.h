@@ -13,34 +13,41 @@
 
 namespace berth::fuzz {
 
-inline void require(bool holds, const std::string& what) {
+inline void require(bool holds, std::string_view what, const std::string& found = {}) {
   if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what.c_str());
+  std::fprintf(stderr, "does not hold: %.*s %s\n", static_cast<int>(what.size()), what.data(),
+               found.c_str());
   std::abort();
 }
 
-inline int read_as(const std::string& format, const std::uint8_t* data, std::size_t size) {
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto result = trace::read_trace_bytes(bytes, format);
-  if (!result) {
-    require(result.error().exit_code() == 2, "a bad file is exit 2: " + result.error().text());
-    return 0;
-  }
+// Of a trace as readers hand it out: by arrival, from 0.
+inline void check(const trace::Trace& trace) {
   TimeUs last = 0;
-  for (const trace::TraceJob& job : result->trace.jobs) {
+  for (const trace::TraceJob& job : trace.jobs) {
     require(job.arrival_us >= last, "arrivals are in order, from 0");
     require(job.duration_us.value_or(0) >= 0, "durations are not negative");
     require(job.gpu_milli.value_or(0) >= 0, "GPUs are not negative");
     last = job.arrival_us;
   }
-  (void)trace::summarise(result->trace);
-  if (result->trace.jobs.empty()) return 0;
-  const std::string text = test::written(result->trace);
+  (void)trace::summarise(trace);
+  if (trace.jobs.empty()) return;
+  const std::string text = test::written(trace);
   const auto again = trace::read_trace_bytes(text, "berth");
-  require(again.has_value(), "what was written can be read");
+  require(again.has_value(), "what was written can be read",
+          again ? std::string() : again.error().text());
   require(again->report.rejected() == 0, "no written row is rejected");
-  require(test::difference(result->trace, again->trace).empty(),
-          "the same comes back: " + test::difference(result->trace, again->trace));
+  const std::string difference = test::difference(trace, again->trace);
+  require(difference.empty(), "the same comes back", difference);
+}
+
+inline int read_as(const std::string& format, const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto result = trace::read_trace_bytes(bytes, format);
+  if (result) {
+    check(result->trace);
+  } else {
+    require(result.error().exit_code() == 2, "a bad file is exit 2", result.error().text());
+  }
   return 0;
 }
 
