@@ -10,12 +10,14 @@
 
 namespace berth {
 
-// At one instant: completions, then failures, then arrivals, then one decision (simulation.md).
-enum class FutureKind : std::uint8_t { kCompletion, kServerDown, kServerUp, kWake };
+// At one instant: completions, then failures, then arrivals, then one decision (simulation.md). The
+// queue holds what comes of the state of a run: a job's end, or the end of its loading. Arrivals and
+// failures are known beforehand and stay in their lists.
+enum class FutureKind : std::uint8_t { kJob };
 
 struct FutureEvent {
   TimeUs at_us = 0;
-  FutureKind kind = FutureKind::kCompletion;
+  FutureKind kind = FutureKind::kJob;
   std::uint32_t id = 0;
   std::uint32_t generation = 0;  // stale if its subject has moved on
 };

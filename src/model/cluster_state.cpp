@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/huge_pages.h"
@@ -14,13 +16,15 @@ constexpr std::size_t kKeptChanges = 1U << 16;
 
 }  // namespace
 
-ClusterState::ClusterState(const Cluster& cluster, std::vector<Job> jobs)
+ClusterState::ClusterState(const Cluster& cluster, std::vector<Job> jobs,
+                           std::vector<TaskGraph> graphs)
     : cluster_(&cluster),
       jobs_(std::move(jobs)),
       states_(large_vector<JobState>(jobs_.size())),
       reasons_(large_vector(jobs_.size(), Reason{.code = ReasonCode::kNotConsidered})),
       devices_(cluster.gpus()),
-      servers_(cluster.servers.size()) {
+      servers_(cluster.servers.size()),
+      graphs_(std::move(graphs)) {
   std::size_t tasks = 0;
   for (Job& job : jobs_) {
     job.first_task = Job::kNoTasks;
@@ -33,6 +37,10 @@ ClusterState::ClusterState(const Cluster& cluster, std::vector<Job> jobs)
   }
   placements_ = large_vector<Placement>(tasks);
   for (std::size_t i = 0; i < servers_.size(); ++i) servers_[i].free = cluster.servers[i].capacity;
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const std::int64_t mib = cluster.gpu_types[cluster.devices[d].type.index()].memory_mib;
+    if (mib > 0) devices_[d].free_memory_mib = mib;
+  }
   changes_.reserve(2 * kKeptChanges);
 }
 
@@ -47,7 +55,7 @@ void ClusterState::log(ChangeKind kind, std::uint32_t id) {
 void ClusterState::log_servers(std::span<const Placement> places) {
   ServerId last;
   for (const Placement& place : places) {
-    if (place.server == last) continue;
+    if (place.server == last || !place.server.valid()) continue;
     last = place.server;
     log(ChangeKind::kServerChanged, last.value);
   }
@@ -69,44 +77,87 @@ JobId ClusterState::add_job(const Job& job) {
   return arrive();
 }
 
-std::string ClusterState::occupy(const Job& job, std::span<const Placement> places) {
-  std::size_t done = 0;
-  std::string why;
-  for (; done < places.size() && why.empty(); ++done) {
-    const Placement& place = places[done];
-    if (!place.server.valid() || place.server.index() >= servers_.size()) {
-      why = "no such server";
-    } else if (!servers_[place.server.index()].up) {
-      why = fmt::format("server {} is down", cluster_->servers[place.server.index()].name);
-    } else if (job.gpu_milli_per_task == 0) {
-      if (place.device.valid()) why = "a device for a task that needs none";
-    } else if (!place.device.valid() || place.device.index() >= devices_.size() ||
-               cluster_->devices[place.device.index()].server != place.server) {
-      why = "no such device on that server";
-    } else if ((job.gpu_types >> cluster_->devices[place.device.index()].type.value & 1U) == 0) {
-      why = "a GPU type that the job does not accept";
-    } else if (devices_[place.device.index()].free_milli < job.gpu_milli_per_task) {
-      why = fmt::format("device {} has {} thousandths free, {} are needed", place.device.value,
-                        devices_[place.device.index()].free_milli, job.gpu_milli_per_task);
-    }
-    if (!why.empty()) break;
-    if (place.device.valid()) {
-      devices_[place.device.index()].free_milli -= job.gpu_milli_per_task;
-      ++devices_[place.device.index()].tasks;
-      servers_[place.server.index()].free[Resource::kGpuMilli] -= job.gpu_milli_per_task;
-    }
+std::string ClusterState::refusal(const Job& job, std::uint32_t task, const Placement& to) const {
+  if (!to.server.valid() || to.server.index() >= servers_.size()) return "no such server";
+  if (!servers_[to.server.index()].up) {
+    return fmt::format("server {} is down", cluster_->servers[to.server.index()].name);
   }
-  if (!why.empty()) vacate(job, places.first(done));
-  return why;
+  if (job.gpu_milli_per_task == 0 || !job.is_worker(task)) {
+    return to.device.valid() ? "a device for a task that needs none" : "";
+  }
+  if (!to.device.valid() || to.device.index() >= devices_.size() ||
+      cluster_->devices[to.device.index()].server != to.server) {
+    return "no such device on that server";
+  }
+  const DeviceState& device = devices_[to.device.index()];
+  if (!device.up) return fmt::format("device {} is down", to.device.value);
+  if ((job.gpu_types >> cluster_->devices[to.device.index()].type.value & 1U) == 0) {
+    return "a GPU type that the job does not accept";
+  }
+  if (device.free_milli < job.gpu_milli_per_task) {
+    return fmt::format("device {} has {} thousandths free, {} are needed", to.device.value,
+                       device.free_milli, job.gpu_milli_per_task);
+  }
+  if (device.free_memory_mib < job.gpu_memory_mib_per_task) {
+    return fmt::format("device {} has {} MiB free, {} are needed", to.device.value,
+                       device.free_memory_mib, job.gpu_memory_mib_per_task);
+  }
+  return {};
 }
 
-void ClusterState::vacate(const Job& job, std::span<const Placement> places) {
-  for (const Placement& place : places) {
-    if (!place.device.valid()) continue;
-    devices_[place.device.index()].free_milli += job.gpu_milli_per_task;
-    --devices_[place.device.index()].tasks;
-    servers_[place.server.index()].free[Resource::kGpuMilli] += job.gpu_milli_per_task;
+void ClusterState::take(const Job& job, std::uint32_t task, const Placement& place) {
+  ServerState& server = servers_[place.server.index()];
+  server.free[Resource::kCpuMilli] -= job.cpu_milli_per_task;
+  server.free[Resource::kMemoryMib] -= job.memory_mib_per_task;
+  if (!place.device.valid() || !job.is_worker(task)) return;
+  DeviceState& device = devices_[place.device.index()];
+  device.free_milli -= job.gpu_milli_per_task;
+  ++device.tasks;
+  device.free_memory_mib -= job.gpu_memory_mib_per_task;
+  server.free[Resource::kGpuMilli] -= job.gpu_milli_per_task;
+}
+
+void ClusterState::give(const Job& job, std::uint32_t task, const Placement& place) {
+  ServerState& server = servers_[place.server.index()];
+  server.free[Resource::kCpuMilli] += job.cpu_milli_per_task;
+  server.free[Resource::kMemoryMib] += job.memory_mib_per_task;
+  if (!place.device.valid() || !job.is_worker(task)) return;
+  DeviceState& device = devices_[place.device.index()];
+  device.free_milli += job.gpu_milli_per_task;
+  --device.tasks;
+  device.free_memory_mib += job.gpu_memory_mib_per_task;
+  server.free[Resource::kGpuMilli] += job.gpu_milli_per_task;
+}
+
+// All or nothing.
+std::string ClusterState::take_all(const Job& job, std::span<const TaskPlace> tasks) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    std::string why = tasks[i].task < job.tasks ? refusal(job, tasks[i].task, tasks[i].to)
+                                                : std::string("no such task");
+    if (why.empty()) {
+      take(job, tasks[i].task, tasks[i].to);
+      continue;
+    }
+    while (i-- > 0) give(job, tasks[i].task, tasks[i].to);
+    return why;
   }
+  return {};
+}
+
+std::span<Placement> ClusterState::places_of(const Job& job) {
+  return std::span(placements_).subspan(job.first_task, job.tasks);
+}
+
+// The places of the tasks are those that it begins with.
+void ClusterState::begin(JobId id, TimeUs now_us) {
+  JobState& state = states_[id.index()];
+  state.status = JobStatus::kRunning;
+  state.last_start_us = now_us;
+  if (state.first_start_us == kNever) state.first_start_us = now_us;
+  reasons_[id.index()] = {};
+  --pending_;
+  ++running_;
+  log(ChangeKind::kJobStarted, id.value);
 }
 
 std::string ClusterState::start_job(JobId id, std::span<const Placement> places, TimeUs now_us) {
@@ -117,38 +168,121 @@ std::string ClusterState::start_job(JobId id, std::span<const Placement> places,
   if (places.size() != job.tasks || job.first_task == Job::kNoTasks) {
     return fmt::format("job {} has {} tasks, {} are placed", id.value, job.tasks, places.size());
   }
-  if (std::string why = occupy(job, places); !why.empty()) return why;
-  for (std::size_t i = 0; i < places.size(); ++i) placements_[job.first_task + i] = places[i];
-  state.status = JobStatus::kRunning;
-  state.last_start_us = now_us;
-  if (state.first_start_us == kNever) state.first_start_us = now_us;
-  reasons_[id.index()] = {};
-  --pending_;
-  ++running_;
-  log(ChangeKind::kJobStarted, id.value);
+  tasks_.clear();
+  for (std::uint32_t k = 0; k < places.size(); ++k) tasks_.push_back({k, places[k]});
+  if (std::string why = take_all(job, tasks_); !why.empty()) return why;
+  std::copy(places.begin(), places.end(), places_of(job).begin());
+  state.tasks_placed = job.tasks;
+  begin(id, now_us);
   log_servers(places);
   return {};
 }
 
+std::string ClusterState::start_tasks(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us) {
+  if (id.index() >= arrived_) return "no such job";
+  const Job& job = jobs_[id.index()];
+  JobState& state = states_[id.index()];
+  if (state.ended()) return fmt::format("job {} has ended", id.value);
+  if (job.first_task == Job::kNoTasks) return fmt::format("job {} never fits", id.value);
+  const bool pending = state.status == JobStatus::kPending;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].task >= job.tasks) return "no such task";
+    if (!pending && places_of(job)[tasks[i].task].server.valid()) return "a task that runs already";
+    if (i > 0 && tasks[i].task <= tasks[i - 1].task) return "tasks out of order";
+  }
+  if (std::string why = take_all(job, tasks); !why.empty()) return why;
+  if (pending) std::ranges::fill(places_of(job), Placement{});
+  for (const TaskPlace& task : tasks) places_of(job)[task.task] = task.to;
+  state.tasks_placed += static_cast<std::uint32_t>(tasks.size());
+  if (pending) {
+    begin(id, now_us);
+  } else {
+    log(ChangeKind::kJobChanged, id.value);
+  }
+  for (const TaskPlace& task : tasks) log_servers(std::span(&task.to, 1));
+  return {};
+}
+
+std::string ClusterState::move_tasks(JobId id, std::span<const TaskPlace> tasks, TimeUs /*now_us*/) {
+  if (id.index() >= arrived_) return "no such job";
+  const Job& job = jobs_[id.index()];
+  if (states_[id.index()].status != JobStatus::kRunning) {
+    return fmt::format("job {} does not run", id.value);
+  }
+  const std::span<Placement> places = places_of(job);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].task >= job.tasks || !places[tasks[i].task].server.valid()) {
+      return "a task that does not run";
+    }
+    if (i > 0 && tasks[i].task <= tasks[i - 1].task) return "tasks out of order";
+  }
+  for (const TaskPlace& task : tasks) give(job, task.task, places[task.task]);
+  if (std::string why = take_all(job, tasks); !why.empty()) {
+    for (const TaskPlace& task : tasks) take(job, task.task, places[task.task]);
+    return why;
+  }
+  log(ChangeKind::kJobMoved, id.value);
+  for (const TaskPlace& task : tasks) {
+    const std::array both{places[task.task], task.to};
+    places[task.task] = task.to;
+    log_servers(both);
+  }
+  return {};
+}
+
+std::string ClusterState::remove_tasks(JobId id, std::span<const std::uint32_t> tasks,
+                                       Departure why, TimeUs now_us) {
+  if (id.index() >= arrived_) return "no such job";
+  const Job& job = jobs_[id.index()];
+  JobState& state = states_[id.index()];
+  if (state.status != JobStatus::kRunning) return fmt::format("job {} does not run", id.value);
+  const std::span<Placement> places = places_of(job);
+  for (const std::uint32_t task : tasks) {
+    if (task >= job.tasks || !places[task].server.valid()) return "a task that does not run";
+  }
+  if (tasks.size() == state.tasks_placed) {
+    become_pending(id, why, now_us);
+    return {};
+  }
+  state.tasks_placed -= static_cast<std::uint32_t>(tasks.size());
+  log(ChangeKind::kJobChanged, id.value);
+  for (const std::uint32_t task : tasks) {
+    give(job, task, places[task]);
+    log_servers(std::span(&places[task], 1));
+    places[task] = {};
+  }
+  return {};
+}
+
 void ClusterState::release(const Job& job) {
-  const auto places = std::span(placements_).subspan(job.first_task, job.tasks);
-  vacate(job, places);
+  const std::span<Placement> places = places_of(job);
+  for (std::uint32_t k = 0; k < places.size(); ++k) {
+    if (places[k].server.valid()) give(job, k, places[k]);
+  }
   log_servers(places);
 }
 
-std::string ClusterState::preempt_job(JobId id, TimeUs now_us) {
-  if (id.index() >= arrived_) return "no such job";
+void ClusterState::become_pending(JobId id, Departure why, TimeUs now_us) {
   JobState& state = states_[id.index()];
-  if (state.status != JobStatus::kRunning) return fmt::format("job {} does not run", id.value);
   state.attained_us += now_us - state.last_start_us;
   state.status = JobStatus::kPending;
   state.last_stop_us = now_us;
-  ++state.preemptions;
-  reasons_[id.index()] = {.code = ReasonCode::kPreempted};
+  state.tasks_placed = 0;
+  ++(why == Departure::kEvicted ? state.evictions : state.preemptions);
+  reasons_[id.index()] = {.code = why == Departure::kEvicted ? ReasonCode::kEvicted
+                                                             : ReasonCode::kPreempted};
   --running_;
   ++pending_;
   log(ChangeKind::kJobPreempted, id.value);
   release(jobs_[id.index()]);
+}
+
+std::string ClusterState::preempt_job(JobId id, TimeUs now_us) {
+  if (id.index() >= arrived_) return "no such job";
+  if (states_[id.index()].status != JobStatus::kRunning) {
+    return fmt::format("job {} does not run", id.value);
+  }
+  become_pending(id, Departure::kPreempted, now_us);
   return {};
 }
 
@@ -160,6 +294,7 @@ std::string ClusterState::end_job(JobId id, JobStatus status, TimeUs now_us) {
   if (ran) state.attained_us += now_us - state.last_start_us;
   state.status = status;
   state.last_stop_us = now_us;
+  state.tasks_placed = 0;
   reasons_[id.index()] = {};
   --(ran ? running_ : pending_);
   log(ChangeKind::kJobEnded, id.value);
@@ -169,6 +304,16 @@ std::string ClusterState::end_job(JobId id, JobStatus status, TimeUs now_us) {
 
 void ClusterState::set_server_up(ServerId id, bool up) {
   if (std::exchange(servers_[id.index()].up, up) != up) log(ChangeKind::kServerChanged, id.value);
+}
+
+void ClusterState::set_device_up(DeviceId id, bool up) {
+  if (std::exchange(devices_[id.index()].up, up) == up) return;
+  log(ChangeKind::kServerChanged, cluster_->devices[id.index()].server.value);
+}
+
+void ClusterState::set_stop(JobId id, StopOption stop) {
+  jobs_[id.index()].stop = stop;
+  log(ChangeKind::kJobChanged, id.value);
 }
 
 void ClusterState::set_head(const HeadUpdate& head) {

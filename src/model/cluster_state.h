@@ -20,25 +20,37 @@ struct Refusal {
   std::string why;
 };
 
+enum class Departure : std::uint8_t { kPreempted, kEvicted };
+
 class ClusterState {
  public:
   // `jobs` are known beforehand, by order of arrival, and become visible one by one. first_task is
   // set here. `cluster` must outlive the state.
-  ClusterState(const Cluster& cluster, std::vector<Job> jobs);
+  ClusterState(const Cluster& cluster, std::vector<Job> jobs, std::vector<TaskGraph> graphs = {});
 
   // The next job of the list becomes visible, pending.
   JobId arrive();
   // Adds a job that arrives now, after all known ones have.
   JobId add_job(const Job& job);
 
-  // All tasks of a pending job start at these places; nothing is changed on a refusal (empty:
-  // done).
+  // Each of these changes nothing and says why if it is refused; an empty text: done.
+  // All tasks of a pending job start at these places, in task order.
   [[nodiscard]] std::string start_job(JobId id, std::span<const Placement> places, TimeUs now_us);
-  // A running job leaves its devices and is pending again.
+  // Some tasks start: of a pending job, which runs from now on, or further ones of a running job.
+  [[nodiscard]] std::string start_tasks(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us);
+  // Placed tasks of a running job change their places, all at once.
+  [[nodiscard]] std::string move_tasks(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us);
+  // Placed tasks of a running job leave their places; without any it is pending again.
+  [[nodiscard]] std::string remove_tasks(JobId id, std::span<const std::uint32_t> tasks,
+                                         Departure why, TimeUs now_us);
+  // The same for all tasks of a running job, as a preemption.
   [[nodiscard]] std::string preempt_job(JobId id, TimeUs now_us);
   // A pending or running job ends.
   [[nodiscard]] std::string end_job(JobId id, JobStatus status, TimeUs now_us);
+  // What runs there must have been removed before it goes down.
   void set_server_up(ServerId id, bool up);
+  void set_device_up(DeviceId id, bool up);
+  void set_stop(JobId id, StopOption stop);
 
   void set_reason(JobId id, const Reason& reason) { reasons_[id.index()] = reason; }
   void set_head(const HeadUpdate& head);
@@ -54,15 +66,27 @@ class ClusterState {
   [[nodiscard]] const Job& job(JobId id) const { return jobs_[id.index()]; }
   [[nodiscard]] const JobState& state(JobId id) const { return states_[id.index()]; }
   [[nodiscard]] const Reason& reason(JobId id) const { return reasons_[id.index()]; }
+  // Where its tasks are, or were last; empty for a job that never fits.
+  [[nodiscard]] std::span<const Placement> places_of(JobId id) const {
+    const Job& job = jobs_[id.index()];
+    return job.first_task == Job::kNoTasks
+               ? std::span<const Placement>{}
+               : std::span(placements_).subspan(job.first_task, job.tasks);
+  }
   [[nodiscard]] std::size_t running() const { return running_; }
   [[nodiscard]] std::size_t pending() const { return pending_; }
 
  private:
   void log(ChangeKind kind, std::uint32_t id);
   void log_servers(std::span<const Placement> places);
+  [[nodiscard]] std::string refusal(const Job& job, std::uint32_t task, const Placement& to) const;
+  [[nodiscard]] std::string take_all(const Job& job, std::span<const TaskPlace> tasks);
+  void take(const Job& job, std::uint32_t task, const Placement& place);
+  void give(const Job& job, std::uint32_t task, const Placement& place);
+  [[nodiscard]] std::span<Placement> places_of(const Job& job);
+  void begin(JobId id, TimeUs now_us);
+  void become_pending(JobId id, Departure why, TimeUs now_us);
   void release(const Job& job);
-  [[nodiscard]] std::string occupy(const Job& job, std::span<const Placement> places);
-  void vacate(const Job& job, std::span<const Placement> places);
 
   const Cluster* cluster_;
   std::vector<Job> jobs_;
@@ -73,6 +97,7 @@ class ClusterState {
   std::vector<DeviceState> devices_;
   std::vector<ServerState> servers_;
   std::vector<TaskGraph> graphs_;
+  std::vector<TaskPlace> tasks_;  // scratch
   std::vector<Change> changes_;
   Version version_ = 0;
   std::size_t arrived_ = 0;

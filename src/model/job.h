@@ -1,7 +1,9 @@
 // A job as its user declared it: all that a policy may know of it beforehand.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "base/ids.h"
 #include "base/maybe.h"
@@ -53,8 +55,32 @@ struct Job {
   }
 };
 
+// The GPU types that the job accepts and that have the memory it declares.
+[[nodiscard]] inline GpuTypeMask usable_types(const Cluster& cluster, const Job& job) {
+  if (job.gpu_memory_mib_per_task == 0) return job.gpu_types;
+  GpuTypeMask mask = job.gpu_types;
+  for (std::size_t t = 0; t < cluster.gpu_types.size(); ++t) {
+    const std::int64_t mib = cluster.gpu_types[t].memory_mib;
+    if (mib > 0 && mib < job.gpu_memory_mib_per_task) mask &= ~(GpuTypeMask{1} << t);
+  }
+  return mask;
+}
+
+// How many tasks of a job that takes GPUs a device holds that has so much free.
+inline constexpr std::int64_t kUnlimitedMib = std::numeric_limits<std::int64_t>::max() / 2;
+[[nodiscard]] inline std::int64_t tasks_in(const Job& job, std::int64_t free_milli,
+                                           std::int64_t free_mib) {
+  const std::int64_t by_share = free_milli / job.gpu_milli_per_task;
+  if (job.gpu_memory_mib_per_task == 0) return by_share;
+  return std::min(by_share, free_mib / job.gpu_memory_mib_per_task);
+}
+// The same of a whole device of this type.
+[[nodiscard]] inline std::int64_t tasks_in(const Job& job, const GpuType& type) {
+  return tasks_in(job, kWholeGpuMilli, type.memory_mib > 0 ? type.memory_mib : kUnlimitedMib);
+}
+
 enum class JobStatus : std::uint8_t {
-  kPending,  // nothing of it runs: not started, or preempted
+  kPending,  // nothing of it runs: not started, preempted, or evicted by a failure
   kRunning,
   kFinished,  // all its work done
   kStopped,   // ended early by load control or its stop option
@@ -64,6 +90,8 @@ enum class JobStatus : std::uint8_t {
 struct JobState {
   JobStatus status = JobStatus::kPending;
   std::uint32_t preemptions = 0;
+  std::uint32_t evictions = 0;     // by failures
+  std::uint32_t tasks_placed = 0;  // of a running job: all, or those of some replicas
   TimeUs first_start_us = kNever;  // kNever: has not started
   TimeUs last_start_us = kNever;
   TimeUs last_stop_us = kNever;  // last preemption or end

@@ -13,11 +13,12 @@
 namespace berth {
 
 enum class ActionKind : std::uint8_t {
-  kStartTask,   // job, task, to. A replica's tasks start together or not at all.
-  kMoveTask,    // job, task, to
-  kPreemptJob,  // job: all its tasks leave; it is pending again
-  kStopJob,     // job, value: ends it as stopped at that iteration (now, if it is past)
-  kSetStop,     // job, value: StopOption
+  kStartTask,       // job, task, to. A replica's tasks start together or not at all.
+  kMoveTask,        // job, task, to. Moves of one job that stand together happen at once.
+  kPreemptJob,      // job: all its tasks leave; it is pending again
+  kPreemptReplica,  // job, value: that replica's tasks leave; pending again if it was the last
+  kStopJob,         // job, value: ends it as stopped at that iteration (now, if it is past)
+  kSetStop,         // job, value: StopOption
 };
 
 struct Action {

@@ -30,6 +30,8 @@ std::string_view reason_name(ReasonCode code) {
       return "quota";
     case ReasonCode::kPreempted:
       return "preempted";
+    case ReasonCode::kEvicted:
+      return "evicted";
     case ReasonCode::kOrderedLater:
       return "ordered-later";
     case ReasonCode::kOverload:

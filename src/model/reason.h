@@ -22,6 +22,7 @@ enum class ReasonCode : std::uint8_t {
   kReserved,        // free devices are kept for a job with a reservation (subject: job)
   kQuota,           // its virtual cluster or user is at its limit
   kPreempted,       // gave way to a job that goes before it (subject: job)
+  kEvicted,         // a server or device under it failed
   kOrderedLater,    // the policy gave what there is to jobs of higher rank
   kOverload,        // its server was overloaded
   kDependency,      // waits for another job's end (subject: job)

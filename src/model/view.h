@@ -22,7 +22,7 @@ enum class ChangeKind : std::uint8_t {
   kJobPreempted,
   kJobMoved,
   kJobEnded,
-  kJobChanged,     // its declaration, its progress or its stop option
+  kJobChanged,     // its declaration, its stop option, or which of its tasks run
   kServerChanged,  // what is free on it, or whether it is up
 };
 
@@ -37,12 +37,21 @@ struct Placement {
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
+// Task of a job, and where it is to run.
+struct TaskPlace {
+  std::uint32_t task = 0;
+  Placement to;
+};
+
 struct DeviceState {
   std::uint32_t free_milli = kWholeGpuMilli;
   std::uint32_t tasks = 0;
+  std::int64_t free_memory_mib = kUnlimitedMib;  // of a type whose memory is stated
+  bool up = true;
 };
 
 struct ServerState {
+  // Declared CPU and memory are promises that nothing enforces: what is free may be negative.
   ResourceVector free;
   bool up = true;
 };
@@ -53,7 +62,7 @@ struct ClusterView {
   const Cluster* cluster = nullptr;
   std::span<const Job> jobs;         // those that have arrived, by JobId
   std::span<const JobState> states;  // by JobId
-  // By Job::first_task + task: where the task runs, or last ran if its job is not running.
+  // Where the task runs (invalid: it does not), or last ran if its job is not running.
   std::span<const Placement> placements;   // by Job::first_task + task
   std::span<const DeviceState> devices;    // by DeviceId
   std::span<const ServerState> servers;    // by ServerId

@@ -14,6 +14,8 @@ void FreeIndex::rebuild(const ClusterView& view) {
     for (IdSet& servers : type.servers_by_free) servers.grow(cluster_->servers.size());
   }
   device_free_milli_.assign(cluster_->gpus(), 0);
+  device_free_mib_.assign(cluster_->gpus(), 0);
+  device_up_.assign(cluster_->gpus(), 0);
   server_whole_free_.assign(cluster_->servers.size(), 0);
   touched_.clear();
   up_servers_.clear();
@@ -56,19 +58,20 @@ void FreeIndex::set_device(std::uint32_t device, std::uint32_t free_milli) {
 void FreeIndex::sync_server(const ClusterView& view, ServerId server) {
   const Server& spec = cluster_->servers[server.index()];
   const bool up = view.servers[server.index()].up;
-  if (up != up_servers_.contains(server.value)) {
-    types_[spec.gpu_type.index()].up_devices +=
-        up ? spec.gpus : -static_cast<std::int64_t>(spec.gpus);
-    if (up) {
-      up_servers_.insert(server.value);
-    } else {
-      up_servers_.erase(server.value);
-    }
+  if (up) {
+    up_servers_.insert(server.value);
+  } else {
+    up_servers_.erase(server.value);
   }
   unfile_server(server.value);
   for (std::uint32_t i = 0; i < spec.gpus; ++i) {
     const std::uint32_t device = spec.first_device.value + i;
-    set_device(device, up ? view.devices[device].free_milli : 0);
+    const DeviceState& state = view.devices[device];
+    device_free_mib_[device] = state.free_memory_mib;
+    const std::uint8_t device_up = up && state.up ? 1 : 0;
+    types_[spec.gpu_type.index()].up_devices += device_up - device_up_[device];
+    device_up_[device] = device_up;
+    set_device(device, device_up != 0 ? state.free_milli : 0);
   }
   file_server(server.value);
 }
@@ -108,19 +111,19 @@ std::int64_t FreeIndex::capacity_milli(GpuTypeMask types) const {
 
 bool FreeIndex::fits(const Job& job) const {
   if (job.gpu_milli_per_task == 0) return !up_servers_.empty();
+  const GpuTypeMask mask = usable_types(*cluster_, job);
   std::int64_t tasks = 0;
-  const std::int64_t per_device = kWholeGpuMilli / job.gpu_milli_per_task;
   for (std::size_t t = 0; t < types_.size(); ++t) {
-    if ((job.gpu_types >> t & 1U) == 0) continue;
-    tasks += types_[t].whole_free * per_device;
-    if (tasks >= job.tasks) return true;
+    if ((mask >> t & 1U) == 0) continue;
+    tasks += types_[t].whole_free * tasks_in(job, cluster_->gpu_types[t]);
+    if (tasks >= job.workers()) return true;
     if (job.gpu_milli_per_task == kWholeGpuMilli) continue;
     auto it = types_[t].partial.lower_bound({job.gpu_milli_per_task, 0});
-    for (; it != types_[t].partial.end() && tasks < job.tasks; ++it) {
-      tasks += it->first / job.gpu_milli_per_task;
+    for (; it != types_[t].partial.end() && tasks < job.workers(); ++it) {
+      tasks += tasks_in(job, it->first, device_free_mib_[it->second]);
     }
   }
-  return tasks >= job.tasks;
+  return tasks >= job.workers();
 }
 
 ServerId FreeIndex::tightest_server(std::uint32_t gpus, GpuTypeMask types) const {
@@ -158,21 +161,31 @@ void FreeIndex::take_whole(ServerId server, std::uint32_t count, std::vector<Pla
   file_server(server.value);
 }
 
-bool FreeIndex::take_share(const Job& job, std::vector<Placement>& places) {
-  const std::uint32_t share = job.gpu_milli_per_task;
-  std::uint32_t device = DeviceId::kNone;
+// The device with the least room for one more task of the job; kNone if there is none in use.
+std::uint32_t FreeIndex::fullest_device_with_room(const Job& job, GpuTypeMask types) const {
+  std::uint32_t best = DeviceId::kNone;
   std::uint32_t least = kWholeGpuMilli + 1;
   for (std::size_t t = 0; t < types_.size(); ++t) {
-    if ((job.gpu_types >> t & 1U) == 0) continue;
-    const auto it = types_[t].partial.lower_bound({share, 0});
+    if ((types >> t & 1U) == 0) continue;
+    auto it = types_[t].partial.lower_bound({job.gpu_milli_per_task, 0});
+    while (it != types_[t].partial.end() &&
+           tasks_in(job, it->first, device_free_mib_[it->second]) == 0) {
+      ++it;
+    }
     if (it == types_[t].partial.end()) continue;
-    if (it->first < least || (it->first == least && it->second < device)) {
+    if (it->first < least || (it->first == least && it->second < best)) {
       least = it->first;
-      device = it->second;
+      best = it->second;
     }
   }
+  return best;
+}
+
+bool FreeIndex::take_share(const Job& job, std::vector<Placement>& places) {
+  const GpuTypeMask types = usable_types(*cluster_, job);
+  std::uint32_t device = fullest_device_with_room(job, types);
   if (device == DeviceId::kNone) {
-    const ServerId server = tightest_server(1, job.gpu_types);
+    const ServerId server = tightest_server(1, types);
     if (!server.valid()) return false;
     device = cluster_->servers[server.index()].first_device.value;
     while (device_free_milli_[device] != kWholeGpuMilli) ++device;
@@ -180,7 +193,8 @@ bool FreeIndex::take_share(const Job& job, std::vector<Placement>& places) {
   const ServerId server = cluster_->devices[device].server;
   touch(server);
   unfile_server(server.value);
-  set_device(device, device_free_milli_[device] - share);
+  set_device(device, device_free_milli_[device] - job.gpu_milli_per_task);
+  device_free_mib_[device] -= job.gpu_memory_mib_per_task;
   file_server(server.value);
   places.push_back({server, DeviceId{device}});
   return true;
@@ -193,43 +207,47 @@ bool FreeIndex::take(const Job& job, std::vector<Placement>& places) {
     places.assign(job.tasks, Placement{ServerId{up_servers_.first()}, {}});
     return true;
   }
+  std::uint32_t left = job.workers();
   if (job.gpu_milli_per_task < kWholeGpuMilli) {
-    for (std::uint32_t k = 0; k < job.tasks; ++k) {
+    for (; left > 0; --left) {
       if (!take_share(job, places)) {
         give_back(job, places);
         return false;
       }
     }
-    return true;
   }
-  std::uint32_t left = job.tasks;
+  const GpuTypeMask types = usable_types(*cluster_, job);
   while (left > 0) {
-    ServerId server = left <= max_gpus_ ? tightest_server(left, job.gpu_types) : ServerId{};
-    if (!server.valid()) server = emptiest_server(job.gpu_types);
+    ServerId server = left <= max_gpus_ ? tightest_server(left, types) : ServerId{};
+    if (!server.valid()) server = emptiest_server(types);
     const std::uint32_t count = std::min(left, server_whole_free_[server.index()]);
     take_whole(server, count, places);
     left -= count;
   }
+  if (job.parameter_servers > 0) places.push_back({places.front().server, {}});
   return true;
 }
 
-void FreeIndex::add_to_places(std::span<const Placement> places, std::int64_t milli) {
+void FreeIndex::add_to_places(const Job& job, std::span<const Placement> places, int sign) {
+  const std::int64_t milli = static_cast<std::int64_t>(job.gpu_milli_per_task) * sign;
   for (const Placement& place : places) {
     if (!place.device.valid()) continue;
     touch(place.server);
     unfile_server(place.server.value);
     set_device(place.device.value,
                static_cast<std::uint32_t>(device_free_milli_[place.device.index()] + milli));
+    device_free_mib_[place.device.index()] +=
+        static_cast<std::int64_t>(job.gpu_memory_mib_per_task) * sign;
     file_server(place.server.value);
   }
 }
 
 void FreeIndex::give_back(const Job& job, std::span<const Placement> places) {
-  add_to_places(places, job.gpu_milli_per_task);
+  add_to_places(job, places, 1);
 }
 
 void FreeIndex::hold(const Job& job, std::span<const Placement> places) {
-  add_to_places(places, -static_cast<std::int64_t>(job.gpu_milli_per_task));
+  add_to_places(job, places, -1);
 }
 
 }  // namespace berth

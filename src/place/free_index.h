@@ -31,11 +31,12 @@ class FreeIndex {
   [[nodiscard]] std::int64_t free_milli(GpuTypeMask types) const;
   // All devices of these types on servers that are up, used or not.
   [[nodiscard]] std::int64_t capacity_milli(GpuTypeMask types) const;
-  // Whether all tasks of the job fit now (count only: exact for whole devices).
+  // Whether all tasks of the job fit now.
   [[nodiscard]] bool fits(const Job& job) const;
 
   // Places all tasks of the job, on as few servers as possible: the fullest server that holds them
-  // all, else the emptiest servers first. A task with a share goes to the fullest device with room.
+  // all, else the emptiest servers first. A task with a share goes to the fullest device with room
+  // for its share and its memory; a parameter server to the server of the first worker.
   // False, and nothing taken, if they do not fit.
   [[nodiscard]] bool take(const Job& job, std::vector<Placement>& places);
   // Gives back places taken here or seen in the view, so that a plan can use what it preempts.
@@ -55,9 +56,10 @@ class FreeIndex {
   void file_server(std::uint32_t server);
   void unfile_server(std::uint32_t server);
   void set_device(std::uint32_t device, std::uint32_t free_milli);
-  void add_to_places(std::span<const Placement> places, std::int64_t milli);
+  void add_to_places(const Job& job, std::span<const Placement> places, int sign);
   void take_whole(ServerId server, std::uint32_t count, std::vector<Placement>& places);
   [[nodiscard]] bool take_share(const Job& job, std::vector<Placement>& places);
+  [[nodiscard]] std::uint32_t fullest_device_with_room(const Job& job, GpuTypeMask types) const;
   [[nodiscard]] ServerId tightest_server(std::uint32_t gpus, GpuTypeMask types) const;
   [[nodiscard]] ServerId emptiest_server(GpuTypeMask types) const;
   void touch(ServerId server);
@@ -65,7 +67,9 @@ class FreeIndex {
   const Cluster* cluster_ = nullptr;
   std::uint32_t max_gpus_ = 0;
   std::vector<PerType> types_;
-  std::vector<std::uint32_t> device_free_milli_;  // by DeviceId; 0 on a server that is down
+  std::vector<std::uint32_t> device_free_milli_;  // by DeviceId; 0 where nothing can run
+  std::vector<std::int64_t> device_free_mib_;     // by DeviceId
+  std::vector<std::uint8_t> device_up_;           // by DeviceId
   std::vector<std::uint32_t> server_whole_free_;  // by ServerId
   std::vector<ServerId> touched_;
   IdSet up_servers_;  // tasks without a GPU go to the first

@@ -46,7 +46,10 @@ std::string reason_text(const Reason& reason) {
     case ReasonCode::kQuota:
       return "its virtual cluster or user is at its limit";
     case ReasonCode::kPreempted:
-      return fmt::format("gave way to job {}", reason.subject);
+      return reason.subject == JobId::kNone ? std::string("gave way to other jobs")
+                                            : fmt::format("gave way to job {}", reason.subject);
+    case ReasonCode::kEvicted:
+      return "a server or a device under it failed";
     case ReasonCode::kOrderedLater:
       return "jobs that go before it take the devices";
     case ReasonCode::kOverload:

@@ -20,7 +20,8 @@ class JobClasses {
   };
 
   [[nodiscard]] std::uint32_t class_of(const Job& job) {
-    const auto key = std::tuple(job.gpu_milli_per_task, job.tasks, job.gpu_types);
+    const auto key = std::tuple(job.gpu_milli_per_task, job.gpu_memory_mib_per_task, job.workers(),
+                                job.gpu_types);
     // The one-GPU job that accepts any type is most of every trace.
     if (key == last_key_ && !classes_.empty()) return last_;
     const auto [it, fresh] = index_.emplace(key, static_cast<std::uint32_t>(classes_.size()));
@@ -37,7 +38,7 @@ class JobClasses {
   }
 
  private:
-  using Key = std::tuple<std::uint32_t, std::uint32_t, GpuTypeMask>;
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, GpuTypeMask>;
   std::vector<Entry> classes_;
   std::map<Key, std::uint32_t> index_;
   Key last_key_;

@@ -1,0 +1,58 @@
+// How much tasks slow each other down where they share a device or a server (simulation.md, truth
+// about interference; docs/contention.md has the fit and its error). Exact integers: factors are
+// parts per million, rounded up.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/training.h"
+#include "model/resources.h"
+
+namespace berth {
+
+inline constexpr std::int64_t kOncePpm = 1'000'000;  // no slow-down
+
+// The product of two factors; it stops growing at a million times.
+[[nodiscard]] std::int64_t times_ppm(std::int64_t a_ppm, std::int64_t b_ppm);
+
+struct ContentionModel {
+  // What every bit of a co-runner costs although nothing is used up (caches, launches): a
+  // co-runner that keeps the SMs busy all the time makes a task slower by this much.
+  std::int64_t crosstalk_ppm = 0;
+};
+
+// The sum of what the tasks on a device use.
+struct DeviceUse {
+  std::int64_t sm_ppm = 0;
+  std::int64_t memory_bandwidth_ppm = 0;
+  std::int64_t bus_ppm = 0;
+  std::int64_t tasks = 0;
+
+  void add(const TaskUse& use, int sign = 1);
+  [[nodiscard]] bool overloaded() const {
+    return tasks > 1 &&
+           (sm_ppm > kOncePpm || memory_bandwidth_ppm > kOncePpm || bus_ppm > kOncePpm);
+  }
+};
+
+// Slow-down of a task among `all` on its device, itself included: a resource that is asked for more
+// than it has stretches its users, and co-runners cost a little anyway. Alone it is exactly once.
+[[nodiscard]] std::int64_t sharing_slowdown_ppm(const ContentionModel& model, const TaskUse& own,
+                                                const DeviceUse& all);
+
+// The sum of what the tasks on a server use.
+struct ServerUse {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mib = 0;
+
+  void add(const TaskUse& use, int sign = 1);
+  [[nodiscard]] bool overloaded(const ResourceVector& capacity) const;
+  friend bool operator==(const ServerUse&, const ServerUse&) = default;
+};
+
+// A resource used u > 1 times slows its users by u. Links are not among them: theirs is the time of
+// the flows (network.h).
+[[nodiscard]] std::int64_t overload_slowdown_ppm(const TaskUse& own, const ServerUse& all,
+                                                 const ResourceVector& capacity);
+
+}  // namespace berth

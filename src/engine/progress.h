@@ -1,0 +1,41 @@
+// How far jobs are: exact integers, so that the twin, every compiler and arithmetic by hand agree.
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.h"
+#include "engine/iteration.h"
+
+namespace berth {
+
+// Work: an iteration is 2^72 units. So fine that a rate in whole units per microsecond is off by
+// less than 1e-8 us in a run of ten days with iterations of 40 s, and yet jobs of 100 years fit.
+using WorkUnits = __int128;
+inline constexpr int kUnitBits = 72;
+inline constexpr WorkUnits kIteration = WorkUnits{1} << kUnitBits;
+
+[[nodiscard]] inline WorkUnits units_of(std::int64_t iterations) {
+  return static_cast<WorkUnits>(iterations) << kUnitBits;
+}
+// Whole iterations.
+[[nodiscard]] inline std::int64_t iterations_of(WorkUnits units) {
+  return static_cast<std::int64_t>(units >> kUnitBits);
+}
+
+// Units per microsecond of a replica whose iterations take this long. Rounded up, so that a job
+// whose end falls on a whole microsecond ends there.
+[[nodiscard]] inline WorkUnits rate_of(Picoseconds iteration) {
+  if (iteration == kPicosecondsPerUs) return kIteration;
+  return (kIteration * kPicosecondsPerUs + iteration - 1) / iteration;
+}
+
+// From now to the end of so much work, rounded up to the microsecond; kNever without a rate.
+[[nodiscard]] inline TimeUs time_for(WorkUnits work, WorkUnits rate) {
+  if (work <= 0) return 0;
+  if (rate <= 0) return kNever;
+  const WorkUnits us = rate == kIteration ? (work + kIteration - 1) >> kUnitBits
+                                          : (work + rate - 1) / rate;
+  return us < kNever ? static_cast<TimeUs>(us) : kNever;
+}
+
+}  // namespace berth
