@@ -2,19 +2,21 @@
 
 #include <algorithm>
 
+#include "base/int128.h"
+
 namespace berth {
 namespace {
 
 constexpr std::int64_t kMostPpm = kOncePpm * kOncePpm;
 
-std::int64_t divide_up(__int128 a, std::int64_t b) {
-  return static_cast<std::int64_t>((a + b - 1) / b);
+std::int64_t bounded(Int128 ppm) {
+  return ppm < kMostPpm ? static_cast<std::int64_t>(ppm) : kMostPpm;
 }
 
 // u of a resource, and once while there is enough.
 std::int64_t stretch_ppm(std::int64_t used, std::int64_t capacity) {
   if (capacity <= 0 || used <= capacity) return kOncePpm;
-  return std::min(kMostPpm, divide_up(static_cast<__int128>(used) * kOncePpm, capacity));
+  return bounded(divide_up(static_cast<Int128>(used) * kOncePpm, capacity));
 }
 
 }  // namespace
@@ -22,7 +24,7 @@ std::int64_t stretch_ppm(std::int64_t used, std::int64_t capacity) {
 std::int64_t times_ppm(std::int64_t a_ppm, std::int64_t b_ppm) {
   if (a_ppm == kOncePpm) return b_ppm;
   if (b_ppm == kOncePpm) return a_ppm;
-  return std::min(kMostPpm, divide_up(static_cast<__int128>(a_ppm) * b_ppm, kOncePpm));
+  return bounded(divide_up(static_cast<Int128>(a_ppm) * b_ppm, kOncePpm));
 }
 
 void DeviceUse::add(const TaskUse& use, int sign) {
@@ -42,8 +44,8 @@ std::int64_t sharing_slowdown_ppm(const ContentionModel& model, const TaskUse& o
   }
   if (own.bus_ppm > 0) factor = times_ppm(factor, stretch_ppm(all.bus_ppm, kOncePpm));
   const std::int64_t others_ppm = all.sm_ppm - own.sm_ppm;
-  const auto crosstalk = static_cast<__int128>(model.crosstalk_ppm) * others_ppm;
-  return times_ppm(factor, kOncePpm + divide_up(crosstalk, kOncePpm));
+  const auto crosstalk = static_cast<Int128>(model.crosstalk_ppm) * others_ppm;
+  return times_ppm(factor, kOncePpm + bounded(divide_up(crosstalk, kOncePpm)));
 }
 
 void ServerUse::add(const TaskUse& use, int sign) {

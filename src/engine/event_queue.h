@@ -11,8 +11,8 @@
 namespace berth {
 
 // At one instant: completions, then failures, then arrivals, then one decision (simulation.md). The
-// queue holds what comes of the state of a run: a job's end, or the end of its loading. Arrivals and
-// failures are known beforehand and stay in their lists.
+// queue holds what comes of the state of a run: a job's end, or the end of its loading. Arrivals
+// and failures are known beforehand and stay in their lists.
 enum class FutureKind : std::uint8_t { kJob };
 
 struct FutureEvent {

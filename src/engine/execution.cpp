@@ -4,14 +4,15 @@
 #include <cmath>
 
 #include "base/huge_pages.h"
+#include "base/int128.h"
 
 namespace berth {
 namespace {
 
 std::int64_t ppm_of_speed(std::int64_t speed_milli, std::int64_t speed_ppm) {
-  const __int128 product = static_cast<__int128>(speed_milli) * speed_ppm;
-  constexpr __int128 kNumerator = static_cast<__int128>(1000) * kOncePpm * kOncePpm;
-  return static_cast<std::int64_t>((kNumerator + product - 1) / product);
+  const Int128 product = static_cast<Int128>(speed_milli) * speed_ppm;
+  constexpr Int128 kNumerator = static_cast<Int128>(1000) * kOncePpm * kOncePpm;
+  return static_cast<std::int64_t>(divide_up(kNumerator, product));
 }
 
 // OptStop's rule, from what a job has shown so far: no gain worth having over the last twentieth
@@ -170,8 +171,8 @@ std::int64_t Execution::kept_after(JobId id, Departure why) const {
 void Execution::fall_back(JobRun& run, JobId id, Departure why) {
   const TrainingTruth* training = truth(id);
   run.saved = kept_after(id, why);
-  run.owes_checkpoint = why == Departure::kPreempted && training != nullptr &&
-                        training->checkpoint_on_stop;
+  run.owes_checkpoint =
+      why == Departure::kPreempted && training != nullptr && training->checkpoint_on_stop;
   totals_.lost += run.done - units_of(run.saved);
   run.done = units_of(run.saved);
 }
@@ -268,15 +269,16 @@ std::int64_t Execution::state_bytes(JobId id, std::uint32_t task) const {
   const std::int64_t all = graph.parameters();
   const std::int64_t part = graph.tasks[task % job.partitions()].parameters;
   if (all <= 0) return training->state_bytes / job.partitions();
-  return static_cast<std::int64_t>(static_cast<__int128>(training->state_bytes) * part / all);
+  return static_cast<std::int64_t>(static_cast<Int128>(training->state_bytes) * part / all);
 }
 
-TimeUs Execution::resume_us(JobRun& run, JobId id, std::span<const TaskPlace> tasks) {
+TimeUs Execution::resume_us(JobRun& run, JobId id, std::span<const TaskPlace> tasks,
+                            std::span<const Placement> before) {
   const TrainingTruth* training = truth(id);
   if (training == nullptr || !run.ran) return 0;
   Picoseconds longest = 0;
   for (const TaskPlace& task : tasks) {
-    const ServerId from = places(id)[task.task].server;
+    const ServerId from = before[task.task].server;
     if (!from.valid() || from == task.to.server) continue;
     const std::int64_t bytes = state_bytes(id, task.task);
     longest = std::max(longest, timer_.transfer(from, task.to.server, bytes));
@@ -302,13 +304,14 @@ void Execution::complete(JobRun& run, JobId id, TimeUs ready_us) {
   if (run.complete > 0) run.ran = true;
 }
 
-void Execution::start(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us) {
+void Execution::start(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
+                      TimeUs now_us) {
   JobRun& run = jobs_[id.index()];
   settle(run, id, now_us);
   const TrainingTruth* training = truth(id);
   TimeUs ready_us = now_us + (training == nullptr ? 0 : training->load_us);
   // Beside replicas that run, a new one has its state from them.
-  if (run.complete == 0) ready_us += resume_us(run, id, tasks);
+  if (run.complete == 0) ready_us += resume_us(run, id, tasks, before);
   for (const TaskPlace& task : tasks) attach(id, task);
   complete(run, id, ready_us);
   mark_job(id);
@@ -325,7 +328,8 @@ void Execution::leave(JobId id, std::span<const std::uint32_t> tasks, Departure 
   mark_job(id);
 }
 
-void Execution::move(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us) {
+void Execution::move(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
+                     TimeUs now_us) {
   JobRun& run = jobs_[id.index()];
   settle(run, id, now_us);
   const TrainingTruth* training = truth(id);
@@ -333,19 +337,18 @@ void Execution::move(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us) 
   std::uint32_t paused = 0;
   for (std::uint32_t r = 0; r < spec(id).replicas; ++r) {
     ReplicaRun& replica = replicas_[run.first_replica + r];
-    const bool moves =
-        server_moves || std::ranges::any_of(tasks, [&](const TaskPlace& task) {
-          return replica_of(id, task.task) == run.first_replica + r;
-        });
+    const bool moves = server_moves || std::ranges::any_of(tasks, [&](const TaskPlace& task) {
+                         return replica_of(id, task.task) == run.first_replica + r;
+                       });
     if (!moves || replica.ready_us == kNever) continue;
     replica.ready_us = kNever;
     ++paused;
   }
   if (paused > 0 && paused == run.complete) fall_back(run, id, Departure::kPreempted);
   const TimeUs ready_us =
-      now_us + resume_us(run, id, tasks) + (training == nullptr ? 0 : training->load_us);
+      now_us + resume_us(run, id, tasks, before) + (training == nullptr ? 0 : training->load_us);
   for (const TaskPlace& task : tasks) {
-    detach(id, {task.task, places(id)[task.task]});
+    detach(id, {task.task, before[task.task]});
     attach(id, task);
   }
   totals_.migrations += tasks.size();
@@ -392,12 +395,11 @@ std::int64_t Execution::slowdown_ppm(JobId id, std::uint32_t task, const Placeme
   const TaskUse* own = use(id, task);
   if (own == nullptr) return factor;
   if (at.device.valid()) {
-    factor = times_ppm(factor,
-                       sharing_slowdown_ppm(contention_, *own, device_use_[at.device.index()]));
+    factor =
+        times_ppm(factor, sharing_slowdown_ppm(contention_, *own, device_use_[at.device.index()]));
   }
   const ResourceVector& capacity = state_->cluster().servers[at.server.index()].capacity;
-  return times_ppm(factor,
-                   overload_slowdown_ppm(*own, server_use_[at.server.index()], capacity));
+  return times_ppm(factor, overload_slowdown_ppm(*own, server_use_[at.server.index()], capacity));
 }
 
 void Execution::update_replica(std::uint32_t index) {
@@ -420,7 +422,8 @@ void Execution::update_replica(std::uint32_t index) {
   const std::uint32_t partitions = job.partitions();
   const std::uint32_t r = index - jobs_[id.index()].first_replica;
   const auto all = places(id);
-  ReplicaPlaces at{.own = all.subspan(r * partitions, partitions), .next = {}, .parameter_server = {}};
+  ReplicaPlaces at{
+      .own = all.subspan(r * partitions, partitions), .next = {}, .parameter_server = {}};
   slow_.assign(partitions, kOncePpm);
   for (std::uint32_t k = 0; k < partitions; ++k) {
     if (at.own[k].server.valid()) slow_[k] = slowdown_ppm(id, r * partitions + k, at.own[k]);
@@ -483,8 +486,8 @@ bool Execution::update_job(JobId id, TimeUs now_us, EventQueue& queue) {
 
 void Execution::count_overloads() {
   for (const std::uint32_t s : changed_servers_) {
-    const bool over = devices_over_[s] > 0 ||
-                      server_use_[s].overloaded(state_->cluster().servers[s].capacity);
+    const bool over =
+        devices_over_[s] > 0 || server_use_[s].overloaded(state_->cluster().servers[s].capacity);
     if (over && overloaded_[s] == 0) ++totals_.overloads;
     overloaded_[s] = over ? 1 : 0;
   }

@@ -2,7 +2,7 @@
 // moving, stopping and failing cost (simulation.md, a job's progress). Jobs without training facts
 // (as-traced) are the simplest case of the same: one replica, an iteration a microsecond.
 //
-// Told of every change of places before ClusterState makes it; after all changes of an instant
+// Told of every change of places; after all changes of an instant
 // refresh() works out new speeds, in proportion to what shares a device, an overloaded server or a
 // short link with what changed.
 #pragma once
@@ -45,13 +45,15 @@ class Execution {
   // All must outlive it. `faults`: whether servers or devices may fail or be slow.
   Execution(const Workload& workload, const ClusterState& state, ProgressRule rule, bool faults);
 
-  // Tasks of a pending or running job start.
-  void start(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us);
-  // Tasks of a running job leave, as a preemption or as a failure.
+  // Tasks of a pending or running job have started. `before`: where its tasks were, or had been.
+  void start(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
+             TimeUs now_us);
+  // Placed tasks of a running job are about to leave, as a preemption or as a failure.
   void leave(JobId id, std::span<const std::uint32_t> tasks, Departure why, TimeUs now_us);
-  // Tasks of a running job change their places.
-  void move(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us);
-  // The job ends where it is.
+  // Tasks of a running job have changed their places.
+  void move(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
+            TimeUs now_us);
+  // The job is about to end where it is, if it runs.
   void end(JobId id, TimeUs now_us);
   void set_device_speed(DeviceId id, std::int32_t speed_ppm);
   // The job is to end after so many iterations, if it would not before.
@@ -71,8 +73,8 @@ class Execution {
   // Tasks to leave if this task fails: its replica, or all for the parameter server.
   void failing_with(JobId id, std::uint32_t task, std::vector<std::uint32_t>& tasks) const;
   // Tasks on a device, or on a server (an invalid device), job by job.
-  void tasks_at(ServerId server, DeviceId device, std::vector<std::pair<JobId, std::uint32_t>>& out)
-      const;
+  void tasks_at(ServerId server, DeviceId device,
+                std::vector<std::pair<JobId, std::uint32_t>>& out) const;
 
   [[nodiscard]] std::int64_t iterations(JobId id, TimeUs now_us) const;
   // Those done by the deadline, or by now if that is earlier or there is none.
@@ -90,21 +92,21 @@ class Execution {
     WorkUnits done = 0;
     WorkUnits rate = 0;
     WorkUnits target = 0;
-    TimeUs since_us = 0;                     // `done` is of then
-    TimeUs next_us = kNever;                 // its event in the queue
-    std::int64_t limit = kNoLimit;           // iterations, by stop_at()
-    std::int64_t saved = 0;                  // iterations in the last checkpoint
-    std::int64_t by_deadline = -1;           // iterations done by it, once it has passed
-    double bytes_per_us = 0;                 // between servers
-    double held_gpu_us = 0;                  // until since_us
+    TimeUs since_us = 0;            // `done` is of then
+    TimeUs next_us = kNever;        // its event in the queue
+    std::int64_t limit = kNoLimit;  // iterations, by stop_at()
+    std::int64_t saved = 0;         // iterations in the last checkpoint
+    std::int64_t by_deadline = -1;  // iterations done by it, once it has passed
+    double bytes_per_us = 0;        // between servers
+    double held_gpu_us = 0;         // until since_us
     std::uint32_t first_replica = 0;
     std::uint32_t generation = 0;
-    std::uint32_t complete = 0;              // replicas
+    std::uint32_t complete = 0;  // replicas
     std::uint32_t workers_placed = 0;
     bool parameter_server_placed = false;
-    bool ran = false;                        // before: its state is where it ran last
-    bool owes_checkpoint = false;            // was stopped with one, which the next start pays
-    bool touched = false;                    // by refresh()'s to-do list
+    bool ran = false;              // before: its state is where it ran last
+    bool owes_checkpoint = false;  // was stopped with one, which the next start pays
+    bool touched = false;          // by refresh()'s to-do list
   };
   struct ReplicaRun {
     TimeUs ready_us = kNever;  // loads until then; kNever: not complete
@@ -135,7 +137,8 @@ class Execution {
   void detach(JobId id, const TaskPlace& place);
   void change_use(JobId id, const TaskPlace& place, int sign);
   // What a start or move costs that brings state with it: the checkpoint owed, and the transfer.
-  [[nodiscard]] TimeUs resume_us(JobRun& run, JobId id, std::span<const TaskPlace> tasks);
+  [[nodiscard]] TimeUs resume_us(JobRun& run, JobId id, std::span<const TaskPlace> tasks,
+                                 std::span<const Placement> before);
   [[nodiscard]] std::int64_t state_bytes(JobId id, std::uint32_t task) const;
   void complete(JobRun& run, JobId id, TimeUs ready_us);
   void mark_server(ServerId server, DeviceId only_device);
@@ -150,7 +153,7 @@ class Execution {
   const Workload* workload_;
   const ClusterState* state_;
   ProgressRule rule_;
-  bool tracks_tasks_;   // who is where matters: by its use, or because it may fail
+  bool tracks_tasks_;        // who is where matters: by its use, or because it may fail
   bool all_at_once_ = true;  // every device has speed 1
   ContentionModel contention_;
   IterationTimer timer_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/int128.h"
+
 namespace berth {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr std::int64_t kPicosecondsPerS = 1'000'000'000'000;
 // Far beyond any iteration, and small enough to add up a path of them.
 constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max() / 4096;
 
-Picoseconds bounded(__int128 ps) {
+Picoseconds bounded(Int128 ps) {
   return ps < kLongest ? static_cast<Picoseconds>(ps) : kLongest;
 }
 
@@ -22,7 +24,7 @@ Picoseconds IterationTimer::transfer(ServerId from, ServerId to, std::int64_t by
   const std::int64_t b = cluster_->servers[to.index()].capacity[Resource::kNetBytesPerS];
   const std::int64_t speed = a > 0 && b > 0 ? std::min(a, b) : std::max(a, b);
   if (speed <= 0) return 0;
-  return bounded((static_cast<__int128>(bytes) * kPicosecondsPerS + speed - 1) / speed);
+  return bounded(divide_up(static_cast<Int128>(bytes) * kPicosecondsPerS, speed));
 }
 
 void IterationTimer::add_pair(ServerId from, ServerId to, std::int64_t bytes,
@@ -68,7 +70,7 @@ Picoseconds IterationTimer::alone(const TaskGraph& graph, const ReplicaPlaces& p
   for (std::size_t k = 0; k < graph.tasks.size(); ++k) {
     const bool placed = places.own[k].server.valid();
     const Picoseconds own =
-        placed ? bounded(static_cast<__int128>(graph.tasks[k].compute_us) * slowdown_ppm[k]) : 0;
+        placed ? bounded(static_cast<Int128>(graph.tasks[k].compute_us) * slowdown_ppm[k]) : 0;
     const Picoseconds done = start_[k] + own;
     end = std::max(end, done);
     for (; edge < graph.edges.size() && graph.edges[edge].from == k; ++edge) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/int128.h"
+
 namespace berth {
 namespace {
 
@@ -10,16 +12,15 @@ constexpr std::int64_t kPicosecondsPerS = 1'000'000'000'000;
 }  // namespace
 
 std::int64_t demand_bytes_per_s(std::int64_t bytes, Picoseconds pace) {
-  constexpr __int128 kMost = 1'000'000'000'000'000;  // so that the sum over a link stays in range
-  const __int128 scaled = static_cast<__int128>(bytes) * kPicosecondsPerS;
-  return static_cast<std::int64_t>(std::min(kMost, (scaled + pace - 1) / pace));
+  constexpr Int128 kMost = 1'000'000'000'000'000;  // so that the sum over a link stays in range
+  const Int128 scaled = static_cast<Int128>(bytes) * kPicosecondsPerS;
+  return static_cast<std::int64_t>(std::min(kMost, divide_up(scaled, pace)));
 }
 
 Picoseconds time_at_rate(std::int64_t bytes, std::int64_t rate_bytes_per_s) {
-  const __int128 scaled = static_cast<__int128>(bytes) * kPicosecondsPerS;
-  constexpr __int128 kLongest = INT64_MAX / 4;
-  return static_cast<Picoseconds>(
-      std::min(kLongest, (scaled + rate_bytes_per_s - 1) / rate_bytes_per_s));
+  const Int128 scaled = static_cast<Int128>(bytes) * kPicosecondsPerS;
+  constexpr Int128 kLongest = INT64_MAX / 4;
+  return static_cast<Picoseconds>(std::min(kLongest, divide_up(scaled, rate_bytes_per_s)));
 }
 
 Network::Network(const Cluster& cluster, std::size_t replicas)

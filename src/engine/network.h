@@ -1,5 +1,5 @@
-// The links between servers while many jobs send (simulation.md: max-min fair). A replica at its own
-// pace needs so many bytes a second of each pair of servers; where a link cannot carry what all
+// The links between servers while many jobs send (simulation.md: max-min fair). A replica at its
+// own pace needs so many bytes a second of each pair of servers; where a link cannot carry what all
 // need, the flows over it get max-min fair rates, and a replica takes as long as its slowest flow.
 #pragma once
 

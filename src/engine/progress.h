@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/int128.h"
 #include "base/time.h"
 #include "engine/iteration.h"
 
@@ -10,7 +11,7 @@ namespace berth {
 
 // Work: an iteration is 2^72 units. So fine that a rate in whole units per microsecond is off by
 // less than 1e-8 us in a run of ten days with iterations of 40 s, and yet jobs of 100 years fit.
-using WorkUnits = __int128;
+using WorkUnits = Int128;
 inline constexpr int kUnitBits = 72;
 inline constexpr WorkUnits kIteration = WorkUnits{1} << kUnitBits;
 
@@ -26,15 +27,15 @@ inline constexpr WorkUnits kIteration = WorkUnits{1} << kUnitBits;
 // whose end falls on a whole microsecond ends there.
 [[nodiscard]] inline WorkUnits rate_of(Picoseconds iteration) {
   if (iteration == kPicosecondsPerUs) return kIteration;
-  return (kIteration * kPicosecondsPerUs + iteration - 1) / iteration;
+  return divide_up(kIteration * kPicosecondsPerUs, iteration);
 }
 
 // From now to the end of so much work, rounded up to the microsecond; kNever without a rate.
 [[nodiscard]] inline TimeUs time_for(WorkUnits work, WorkUnits rate) {
   if (work <= 0) return 0;
   if (rate <= 0) return kNever;
-  const WorkUnits us = rate == kIteration ? (work + kIteration - 1) >> kUnitBits
-                                          : (work + rate - 1) / rate;
+  const WorkUnits us =
+      rate == kIteration ? (work + kIteration - 1) >> kUnitBits : divide_up(work, rate);
   return us < kNever ? static_cast<TimeUs>(us) : kNever;
 }
 

@@ -12,13 +12,6 @@
 namespace berth {
 namespace {
 
-// How far a job has come, in integer work units: microseconds of its alone time.
-struct Progress {
-  TimeUs work_left_us = 0;
-  TimeUs since_us = 0;           // work_left_us was true then
-  std::uint32_t generation = 0;  // of its completion event
-};
-
 std::uint32_t elapsed_ns(std::chrono::steady_clock::time_point since) {
   const auto ns =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - since)
@@ -43,26 +36,30 @@ class Simulation {
         predictors_(predictors),
         options_(options),
         log_(options.log != nullptr ? *options.log : silent_log_),
-        state_(cluster, copy_of(workload.jobs)),
+        state_(cluster, copy_of(workload.jobs), workload.graphs),
+        execution_(workload, state_, options.progress_rule, !options.faults.empty()),
         rng_(Rng(options.seed).fork("policy")),
-        drop_rng_(Rng(options.seed).fork("drop-caches")),
-        progress_(large_vector<Progress>(workload.jobs.size())) {
-    for (std::size_t j = 0; j < progress_.size(); ++j) {
-      progress_[j].work_left_us = workload.truths[j].work_us;
-    }
-  }
+        drop_rng_(Rng(options.seed).fork("drop-caches")) {}
 
   Result<SimulationResult> run();
 
  private:
   [[nodiscard]] TimeUs next_instant() const;
-  void complete_jobs();
-  void admit_arrivals();
+  bool complete_jobs();
+  bool apply_faults();
+  void take_down(ServerId server, DeviceId device);
+  bool admit_arrivals();
   Status decide();
   Status apply();
   Status apply_start(std::size_t& next);
-  Status apply_preempt(const Action& action);
-  Status apply_stop(const Action& action);
+  Status apply_move(std::size_t& next);
+  Status apply_preempt(std::size_t action);
+  Status apply_stop(std::size_t action);
+  Status read_tasks(std::size_t& next);
+  void remove(JobId id, Departure why);
+  void record(EventKind kind, JobId id) {
+    log_.record(now_us_, kind, id.value, state_.places_of(id));
+  }
   [[nodiscard]] Status refused(std::size_t action, const std::string& why) const;
   void finish(JobId id, JobStatus status, EventKind kind);
   SimulationResult harvest();
@@ -74,17 +71,22 @@ class Simulation {
   EventLog silent_log_;
   EventLog& log_;
   ClusterState state_;
+  Execution execution_;
   Rng rng_;
   Rng drop_rng_;
-  std::vector<Progress> progress_;
   EventQueue queue_;
+  std::size_t next_fault_ = 0;
   InvariantChecker checker_;
   TimeUs now_us_ = 0;
   TimeUs wake_us_ = kNever;
   std::size_t ended_ = 0;
   std::size_t never_ = 0;
   Plan plan_;
-  std::vector<Placement> places_;
+  // Scratch.
+  std::vector<TaskPlace> tasks_;
+  std::vector<Placement> before_;
+  std::vector<std::uint32_t> leaving_;
+  std::vector<std::pair<JobId, std::uint32_t>> hit_;
   SimulationResult result_;
 };
 
@@ -93,36 +95,114 @@ TimeUs Simulation::next_instant() const {
   if (state_.arrived() < workload_.jobs.size()) {
     next = std::min(next, workload_.jobs[state_.arrived()].submit_us);
   }
+  if (next_fault_ < options_.faults.size()) {
+    next = std::min(next, options_.faults[next_fault_].at_us);
+  }
   if (!queue_.empty()) next = std::min(next, queue_.top().at_us);
   return next;
 }
 
 void Simulation::finish(JobId id, JobStatus status, EventKind kind) {
+  execution_.end(id, now_us_);
   // The status was checked by the caller: a refusal here would be a bug of the engine.
   [[maybe_unused]] const std::string why = state_.end_job(id, status, now_us_);
   assert(why.empty());
-  ++progress_[id.index()].generation;
   ++ended_;
   result_.end_us = now_us_;
   log_.record(now_us_, kind, id.value);
 }
 
-void Simulation::complete_jobs() {
+bool Simulation::complete_jobs() {
+  bool any = false;
   while (!queue_.empty() && queue_.top().at_us == now_us_) {
     const FutureEvent event = queue_.top();
     queue_.pop();
-    if (event.generation != progress_[event.id].generation) continue;
-    finish(JobId{event.id}, JobStatus::kFinished, EventKind::kFinish);
+    if (!execution_.due(event, now_us_)) continue;
+    const JobId id{event.id};
+    const bool early = execution_.ends_early(id);
+    finish(id, early ? JobStatus::kStopped : JobStatus::kFinished,
+           early ? EventKind::kStop : EventKind::kFinish);
+    any = true;
+  }
+  return any;
+}
+
+// The tasks of leaving_ leave.
+void Simulation::remove(JobId id, Departure why) {
+  const bool last = leaving_.size() == state_.state(id).tasks_placed;
+  execution_.leave(id, leaving_, why, now_us_);
+  [[maybe_unused]] const std::string refusal = state_.remove_tasks(id, leaving_, why, now_us_);
+  assert(refusal.empty());
+  if (!last) {
+    record(EventKind::kShrink, id);
+  } else if (why == Departure::kEvicted) {
+    ++result_.evictions;
+    log_.record(now_us_, EventKind::kEvict, id.value);
+  } else {
+    ++result_.preemptions;
+    log_.record(now_us_, EventKind::kPreempt, id.value);
   }
 }
 
-void Simulation::admit_arrivals() {
+// Whatever runs on the server, or on the device alone, leaves.
+void Simulation::take_down(ServerId server, DeviceId device) {
+  execution_.tasks_at(server, device, hit_);
+  for (const auto& [id, task] : hit_) {
+    // Its replica may have left already, with another of its tasks.
+    if (state_.state(id).status != JobStatus::kRunning ||
+        !state_.places_of(id)[task].server.valid()) {
+      continue;
+    }
+    execution_.failing_with(id, task, leaving_);
+    remove(id, Departure::kEvicted);
+  }
+}
+
+bool Simulation::apply_faults() {
+  bool any = false;
+  for (; next_fault_ < options_.faults.size(); ++next_fault_) {
+    const FaultEvent& fault = options_.faults[next_fault_];
+    if (fault.at_us > now_us_) break;
+    any = true;
+    const Cluster& cluster = state_.cluster();
+    switch (fault.kind) {
+      case FaultKind::kServerDown:
+        log_.record(now_us_, EventKind::kServerDown, fault.id);
+        take_down(ServerId{fault.id}, {});
+        state_.set_server_up(ServerId{fault.id}, false);
+        break;
+      case FaultKind::kServerUp:
+        log_.record(now_us_, EventKind::kServerUp, fault.id);
+        state_.set_server_up(ServerId{fault.id}, true);
+        break;
+      case FaultKind::kDeviceDown:
+        log_.record(now_us_, EventKind::kDeviceDown, fault.id);
+        take_down(cluster.devices[fault.id].server, DeviceId{fault.id});
+        state_.set_device_up(DeviceId{fault.id}, false);
+        break;
+      case FaultKind::kDeviceUp:
+        log_.record(now_us_, EventKind::kDeviceUp, fault.id);
+        state_.set_device_up(DeviceId{fault.id}, true);
+        break;
+      case FaultKind::kDeviceSpeed:
+        log_.record(now_us_, EventKind::kDeviceSpeed, fault.id);
+        execution_.set_device_speed(DeviceId{fault.id}, fault.speed_ppm);
+        break;
+    }
+  }
+  return any;
+}
+
+bool Simulation::admit_arrivals() {
+  bool any = false;
   while (state_.arrived() < workload_.jobs.size() &&
          workload_.jobs[state_.arrived()].submit_us == now_us_) {
     const JobId id = state_.arrive();
     log_.record(now_us_, EventKind::kArrive, id.value);
     if (never_reason(state_.cluster(), state_.job(id)).code != ReasonCode::kNone) ++never_;
+    any = true;
   }
+  return any;
 }
 
 Status Simulation::refused(std::size_t action, const std::string& why) const {
@@ -130,68 +210,113 @@ Status Simulation::refused(std::size_t action, const std::string& why) const {
       fmt::format("at {} us the policy's action {} cannot be applied: {}", now_us_, action, why)));
 }
 
+// Actions of one kind on one job that stand together are one: their tasks and places.
+Status Simulation::read_tasks(std::size_t& next) {
+  const Action& first = plan_.actions[next];
+  if (first.job.index() >= state_.arrived()) return refused(next, "no such job");
+  tasks_.clear();
+  for (; next < plan_.actions.size(); ++next) {
+    const Action& action = plan_.actions[next];
+    if (action.kind != first.kind || action.job != first.job) break;
+    tasks_.push_back({action.task, action.to});
+  }
+  const std::span<const Placement> places = state_.places_of(first.job);
+  before_.assign(places.begin(), places.end());
+  return {};
+}
+
 Status Simulation::apply_start(std::size_t& next) {
   const std::size_t first = next;
   const JobId id = plan_.actions[first].job;
-  places_.clear();
-  for (; next < plan_.actions.size(); ++next) {
-    const Action& action = plan_.actions[next];
-    if (action.kind != ActionKind::kStartTask || action.job != id) break;
-    if (action.task != places_.size()) return refused(next, "tasks of a gang out of order");
-    places_.push_back(action.to);
-  }
-  if (const std::string why = state_.start_job(id, places_, now_us_); !why.empty()) {
+  BERTH_CHECK_OK(read_tasks(next));
+  const bool pending = state_.state(id).status == JobStatus::kPending;
+  if (const std::string why = state_.start_tasks(id, tasks_, now_us_); !why.empty()) {
     return refused(first, why);
   }
-  Progress& progress = progress_[id.index()];
-  progress.since_us = now_us_;
-  if (progress.work_left_us > kNever - now_us_)
-    return refused(first, "time would run out of range");
-  queue_.push(
-      {now_us_ + progress.work_left_us, FutureKind::kCompletion, id.value, progress.generation});
-  log_.record(now_us_, EventKind::kStart, id.value, places_);
+  execution_.start(id, tasks_, before_, now_us_);
+  if (options_.progress_rule == ProgressRule::kWhole && !execution_.whole(id)) {
+    return refused(first, "a part of a replica");
+  }
+  record(pending ? EventKind::kStart : EventKind::kGrow, id);
   return {};
 }
 
-Status Simulation::apply_preempt(const Action& action) {
-  const auto index = static_cast<std::size_t>(&action - plan_.actions.data());
-  if (const std::string why = state_.preempt_job(action.job, now_us_); !why.empty()) {
-    return refused(index, why);
+Status Simulation::apply_move(std::size_t& next) {
+  const std::size_t first = next;
+  const JobId id = plan_.actions[first].job;
+  BERTH_CHECK_OK(read_tasks(next));
+  if (const std::string why = state_.move_tasks(id, tasks_, now_us_); !why.empty()) {
+    return refused(first, why);
   }
-  Progress& progress = progress_[action.job.index()];
-  progress.work_left_us -= now_us_ - progress.since_us;
-  ++progress.generation;
-  ++result_.preemptions;
-  log_.record(now_us_, EventKind::kPreempt, action.job.value);
+  execution_.move(id, tasks_, before_, now_us_);
+  record(EventKind::kMove, id);
   return {};
 }
 
-Status Simulation::apply_stop(const Action& action) {
-  const auto index = static_cast<std::size_t>(&action - plan_.actions.data());
-  if (action.job.index() >= state_.arrived() || state_.state(action.job).ended()) {
-    return refused(index, "no such job to stop");
+Status Simulation::apply_preempt(std::size_t action) {
+  const Action& preempt = plan_.actions[action];
+  const JobId id = preempt.job;
+  if (id.index() >= state_.arrived() || state_.state(id).status != JobStatus::kRunning) {
+    return refused(action, fmt::format("job {} does not run", id.value));
   }
-  finish(action.job, JobStatus::kStopped, EventKind::kStop);
+  const Job& job = state_.job(id);
+  leaving_.clear();
+  if (preempt.kind == ActionKind::kPreemptReplica) {
+    if (preempt.value < 0 || preempt.value >= job.replicas) {
+      return refused(action, "no such replica");
+    }
+    const std::uint32_t task = static_cast<std::uint32_t>(preempt.value) * job.partitions();
+    if (!state_.places_of(id)[task].server.valid()) {
+      return refused(action, "a replica that does not run");
+    }
+    execution_.failing_with(id, task, leaving_);
+  } else {
+    for (std::uint32_t k = 0; k < job.tasks; ++k) {
+      if (state_.places_of(id)[k].server.valid()) leaving_.push_back(k);
+    }
+  }
+  remove(id, Departure::kPreempted);
+  return {};
+}
+
+Status Simulation::apply_stop(std::size_t action) {
+  const Action& stop = plan_.actions[action];
+  if (stop.job.index() >= state_.arrived() || state_.state(stop.job).ended()) {
+    return refused(action, "no such job to stop");
+  }
+  if (stop.kind == ActionKind::kSetStop) {
+    const std::int64_t worst = static_cast<std::int64_t>(StopOption::kAccuracy);
+    if (stop.value < 0 || stop.value > worst) return refused(action, "no such stop option");
+    state_.set_stop(stop.job, static_cast<StopOption>(stop.value));
+    execution_.set_stop(stop.job);
+    return {};
+  }
+  if (stop.value > execution_.iterations(stop.job, now_us_)) {
+    execution_.stop_at(stop.job, stop.value);
+    return {};
+  }
+  finish(stop.job, JobStatus::kStopped, EventKind::kStop);
   return {};
 }
 
 Status Simulation::apply() {
   if (plan_.view_version != state_.version()) return refused(0, "the plan is stale");
   for (std::size_t next = 0; next < plan_.actions.size();) {
-    const Action& action = plan_.actions[next];
-    switch (action.kind) {
+    switch (plan_.actions[next].kind) {
       case ActionKind::kStartTask:
         BERTH_CHECK_OK(apply_start(next));
         continue;
+      case ActionKind::kMoveTask:
+        BERTH_CHECK_OK(apply_move(next));
+        continue;
       case ActionKind::kPreemptJob:
-        BERTH_CHECK_OK(apply_preempt(action));
+      case ActionKind::kPreemptReplica:
+        BERTH_CHECK_OK(apply_preempt(next));
         break;
       case ActionKind::kStopJob:
-        BERTH_CHECK_OK(apply_stop(action));
-        break;
-      case ActionKind::kMoveTask:
       case ActionKind::kSetStop:
-        return refused(next, "not known to as-traced jobs");
+        BERTH_CHECK_OK(apply_stop(next));
+        break;
     }
     ++next;
   }
@@ -234,6 +359,14 @@ SimulationResult Simulation::harvest() {
   result_.reasons.resize(workload_.jobs.size());
   result_.first_arrival_us = workload_.jobs.front().submit_us;
   result_.never_fit = never_;
+  result_.outcomes.reserve(workload_.jobs.size());
+  for (std::size_t j = 0; j < workload_.jobs.size(); ++j) {
+    result_.outcomes.push_back({execution_.iterations(JobId{j}, now_us_),
+                                execution_.iterations_by_deadline(JobId{j}, now_us_),
+                                execution_.held_gpu_us(JobId{j}, now_us_)});
+  }
+  result_.totals = execution_.totals();
+  result_.lost_iterations = iterations_of(result_.totals.lost);
   result_.events = log_.count();
   result_.event_hash = log_.hash_hex();
   return std::move(result_);
@@ -244,21 +377,31 @@ Result<SimulationResult> Simulation::run() {
   while (ended_ + never_ < workload_.jobs.size()) {
     const TimeUs next_us = next_instant();
     if (next_us >= kNever) {
+      // What waits may wait for servers that never come back.
+      if (!options_.faults.empty()) break;
       return fail(internal_error(fmt::format(
           "at {} us nothing will happen any more, but {} jobs wait that fit the cluster", now_us_,
           workload_.jobs.size() - ended_ - never_)));
     }
     assert(next_us >= now_us_);
     now_us_ = next_us;
-    complete_jobs();
-    admit_arrivals();
-    BERTH_CHECK_OK(decide());
+    bool news = wake_us_ == now_us_;
+    news = complete_jobs() || news;
+    news = apply_faults() || news;
+    news = admit_arrivals() || news;
+    if (news) BERTH_CHECK_OK(decide());
+    if (!execution_.refresh(now_us_, queue_)) {
+      return fail(internal_error(fmt::format("at {} us time would run out of range", now_us_)));
+    }
     if (result_.rounds % kProgressEvery != 0) continue;
     if (options_.progress) options_.progress(ended_, now_us_);
     if (options_.interrupted != nullptr && options_.interrupted->load()) {
       result_.interrupted = true;
       break;
     }
+  }
+  if (options_.check && !execution_.work_is_conserved()) {
+    return fail(internal_error("work that was done is neither kept nor lost"));
   }
   return harvest();
 }

@@ -10,6 +10,8 @@
 
 #include "base/result.h"
 #include "engine/event_log.h"
+#include "engine/execution.h"
+#include "engine/faults.h"
 #include "engine/workload.h"
 #include "model/cluster_state.h"
 #include "policy/policy.h"
@@ -24,8 +26,10 @@ inline constexpr bool kDebugBuild = true;
 
 struct SimulationOptions {
   std::uint64_t seed = 1;
-  bool check = kDebugBuild;                        // verify every invariant after every round
-  EventLog* log = nullptr;                         // where events go; null: only counted and hashed
+  bool check = kDebugBuild;  // verify every invariant after every round
+  EventLog* log = nullptr;   // where events go; null: only counted and hashed
+  ProgressRule progress_rule = ProgressRule::kWhole;
+  std::span<const FaultEvent> faults;              // by time (faults.h)
   const std::atomic<bool>* interrupted = nullptr;  // checked between rounds
   // Called now and then with the number of jobs that ended and the simulated time.
   std::function<void(std::size_t ended, TimeUs now_us)> progress;
@@ -33,13 +37,24 @@ struct SimulationOptions {
   std::uint64_t drop_caches_one_in = 0;
 };
 
+// What came of a job beyond its state.
+struct JobOutcome {
+  std::int64_t iterations = 0;              // that it kept
+  std::int64_t iterations_by_deadline = 0;  // by its deadline, or by its end if that was earlier
+  double held_gpu_us = 0;                   // GPUs times the time that its workers held them
+};
+
 // What came of a run; quantities over jobs are in engine/metrics.h.
 struct SimulationResult {
-  std::vector<JobState> states;  // by JobId; jobs that had not arrived are pending
-  std::vector<Reason> reasons;   // by JobId, of those still pending
+  std::vector<JobState> states;      // by JobId; jobs that had not arrived are pending
+  std::vector<JobOutcome> outcomes;  // by JobId
+  std::vector<Reason> reasons;       // by JobId, of those still pending
   std::size_t arrived = 0;
   std::uint64_t never_fit = 0;
   std::uint64_t preemptions = 0;
+  std::uint64_t evictions = 0;       // jobs that a failure took off their devices
+  std::int64_t lost_iterations = 0;  // run and thrown away, rounded down
+  ExecutionTotals totals;
   TimeUs first_arrival_us = 0;
   TimeUs end_us = 0;  // last end of a job
   std::uint64_t events = 0;

@@ -162,20 +162,16 @@ void ClusterState::begin(JobId id, TimeUs now_us) {
 
 std::string ClusterState::start_job(JobId id, std::span<const Placement> places, TimeUs now_us) {
   if (id.index() >= arrived_) return "no such job";
-  const Job& job = jobs_[id.index()];
-  JobState& state = states_[id.index()];
-  if (state.status != JobStatus::kPending) return fmt::format("job {} is not pending", id.value);
-  if (places.size() != job.tasks || job.first_task == Job::kNoTasks) {
-    return fmt::format("job {} has {} tasks, {} are placed", id.value, job.tasks, places.size());
+  if (states_[id.index()].status != JobStatus::kPending) {
+    return fmt::format("job {} is not pending", id.value);
+  }
+  if (places.size() != jobs_[id.index()].tasks) {
+    return fmt::format("job {} has {} tasks, {} are placed", id.value, jobs_[id.index()].tasks,
+                       places.size());
   }
   tasks_.clear();
   for (std::uint32_t k = 0; k < places.size(); ++k) tasks_.push_back({k, places[k]});
-  if (std::string why = take_all(job, tasks_); !why.empty()) return why;
-  std::copy(places.begin(), places.end(), places_of(job).begin());
-  state.tasks_placed = job.tasks;
-  begin(id, now_us);
-  log_servers(places);
-  return {};
+  return start_tasks(id, tasks_, now_us);
 }
 
 std::string ClusterState::start_tasks(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us) {
@@ -191,7 +187,7 @@ std::string ClusterState::start_tasks(JobId id, std::span<const TaskPlace> tasks
     if (i > 0 && tasks[i].task <= tasks[i - 1].task) return "tasks out of order";
   }
   if (std::string why = take_all(job, tasks); !why.empty()) return why;
-  if (pending) std::ranges::fill(places_of(job), Placement{});
+  if (pending && tasks.size() < job.tasks) std::ranges::fill(places_of(job), Placement{});
   for (const TaskPlace& task : tasks) places_of(job)[task.task] = task.to;
   state.tasks_placed += static_cast<std::uint32_t>(tasks.size());
   if (pending) {
@@ -199,11 +195,16 @@ std::string ClusterState::start_tasks(JobId id, std::span<const TaskPlace> tasks
   } else {
     log(ChangeKind::kJobChanged, id.value);
   }
-  for (const TaskPlace& task : tasks) log_servers(std::span(&task.to, 1));
+  ServerId last;
+  for (const TaskPlace& task : tasks) {
+    if (task.to.server != last) log(ChangeKind::kServerChanged, task.to.server.value);
+    last = task.to.server;
+  }
   return {};
 }
 
-std::string ClusterState::move_tasks(JobId id, std::span<const TaskPlace> tasks, TimeUs /*now_us*/) {
+std::string ClusterState::move_tasks(JobId id, std::span<const TaskPlace> tasks,
+                                     TimeUs /*now_us*/) {
   if (id.index() >= arrived_) return "no such job";
   const Job& job = jobs_[id.index()];
   if (states_[id.index()].status != JobStatus::kRunning) {
