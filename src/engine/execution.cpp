@@ -37,22 +37,10 @@ Execution::Execution(const Workload& workload, const ClusterState& state, Progre
       rule_(rule),
       tracks_tasks_(faults || !workload.training.jobs.empty()),
       timer_(state.cluster()),
-      network_(state.cluster(), 0),
-      jobs_(large_vector<JobRun>(workload.jobs.size())) {
+      network_(state.cluster()),
+      slots_(large_vector(workload.jobs.size(), std::uint32_t{kNoSlot})),
+      outcomes_(workload.training.jobs.size()) {
   const Cluster& cluster = state.cluster();
-  std::size_t replicas = 0;
-  std::size_t tasks = 0;
-  for (const Job& job : workload.jobs) replicas += job.replicas;
-  for (const Job& job : state.all_jobs()) {
-    if (job.first_task != Job::kNoTasks) tasks = job.first_task + job.tasks;
-  }
-  replicas_.resize(replicas);
-  std::uint32_t next = 0;
-  for (std::size_t j = 0; j < jobs_.size(); ++j) {
-    jobs_[j].first_replica = next;
-    for (std::uint32_t r = 0; r < workload.jobs[j].replicas; ++r) replicas_[next++].job = JobId{j};
-    jobs_[j].target = units_of(iterations_to_run(JobId{j}));
-  }
   for (const Device& device : cluster.devices) {
     const std::int64_t slow =
         ppm_of_speed(cluster.gpu_types[device.type.index()].speed_milli, kOncePpm);
@@ -60,13 +48,58 @@ Execution::Execution(const Workload& workload, const ClusterState& state, Progre
     all_at_once_ = all_at_once_ && slow == kOncePpm;
   }
   if (!tracks_tasks_) return;
-  network_ = Network(cluster, replicas);
+  std::size_t tasks = 0;
+  for (const Job& job : state.all_jobs()) {
+    if (job.first_task != Job::kNoTasks) tasks = job.first_task + job.tasks;
+  }
   server_tasks_.resize(cluster.servers.size());
   position_.resize(tasks);
   server_use_.resize(cluster.servers.size());
   device_use_.resize(cluster.gpus());
   overloaded_.resize(cluster.servers.size());
   devices_over_.resize(cluster.servers.size());
+}
+
+std::uint32_t Execution::take_replicas(std::uint32_t count) {
+  std::vector<std::uint32_t>& free = free_replicas_[count];
+  if (!free.empty()) {
+    const std::uint32_t first = free.back();
+    free.pop_back();
+    return first;
+  }
+  const auto first = static_cast<std::uint32_t>(replicas_.size());
+  replicas_.resize(replicas_.size() + count);
+  if (tracks_tasks_) network_.grow(replicas_.size());
+  return first;
+}
+
+Execution::JobRun& Execution::open_run(JobId id) {
+  std::uint32_t& slot = slots_[id.index()];
+  if (slot != kNoSlot) return runs_[slot];
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<std::uint32_t>(runs_.size()));
+    runs_.emplace_back();
+  }
+  slot = free_slots_.back();
+  free_slots_.pop_back();
+  JobRun& run = runs_[slot];
+  run = {};
+  const std::uint32_t replicas = spec(id).replicas;
+  run.first_replica = take_replicas(replicas);
+  for (std::uint32_t r = 0; r < replicas; ++r) {
+    replicas_[run.first_replica + r] = {.job = id};
+  }
+  run.target = units_of(iterations_to_run(id));
+  return run;
+}
+
+void Execution::close_run(JobId id, TimeUs now_us) {
+  const JobRun& run = run_of(id);
+  if (!outcomes_.empty()) outcomes_[id.index()] = outcome(id, now_us);
+  kept_by_ended_ += run.done;
+  free_replicas_[spec(id).replicas].push_back(run.first_replica);
+  free_slots_.push_back(slots_[id.index()]);
+  slots_[id.index()] = kNoSlot;
 }
 
 const TrainingTruth* Execution::truth(JobId id) const {
@@ -83,19 +116,19 @@ std::span<const Placement> Execution::places(JobId id) const {
 }
 
 std::uint32_t Execution::replica_of(JobId id, std::uint32_t task) const {
-  return jobs_[id.index()].first_replica + task / spec(id).partitions();
+  return run_of(id).first_replica + task / spec(id).partitions();
 }
 
 bool Execution::is_complete(JobId id, const ReplicaRun& replica) const {
   if (rule_ == ProgressRule::kPartial) return replica.placed > 0;
   const Job& job = spec(id);
   return replica.placed == job.partitions() &&
-         (job.parameter_servers == 0 || jobs_[id.index()].parameter_server_placed);
+         (job.parameter_servers == 0 || run_of(id).parameter_server_placed);
 }
 
 bool Execution::whole(JobId id) const {
   const Job& job = spec(id);
-  const JobRun& run = jobs_[id.index()];
+  const JobRun& run = run_of(id);
   for (std::uint32_t r = 0; r < job.replicas; ++r) {
     const ReplicaRun& replica = replicas_[run.first_replica + r];
     if (replica.placed != 0 && !is_complete(id, replica)) return false;
@@ -120,11 +153,11 @@ bool Execution::ends_early(JobId id) const {
   const TrainingTruth* training = truth(id);
   const std::int64_t given =
       training == nullptr ? workload_->truths[id.index()].work_us : training->iterations;
-  return jobs_[id.index()].target < units_of(given);
+  return run_of(id).target < units_of(given);
 }
 
 void Execution::stop_at(JobId id, std::int64_t iterations) {
-  JobRun& run = jobs_[id.index()];
+  JobRun& run = open_run(id);
   run.limit = std::min(run.limit, std::max<std::int64_t>(0, iterations));
   run.target = units_of(std::min(run.limit, iterations_to_run(id)));
   touch(id);
@@ -158,7 +191,7 @@ void Execution::settle(JobRun& run, JobId id, TimeUs now_us) {
 
 // Iterations that are still there when the last replica has left.
 std::int64_t Execution::kept_after(JobId id, Departure why) const {
-  const JobRun& run = jobs_[id.index()];
+  const JobRun& run = run_of(id);
   const TrainingTruth* training = truth(id);
   const std::int64_t done = iterations_of(run.done);
   if (why == Departure::kPreempted && (training == nullptr || training->checkpoint_on_stop)) {
@@ -178,7 +211,7 @@ void Execution::fall_back(JobRun& run, JobId id, Departure why) {
 }
 
 void Execution::touch(JobId id) {
-  JobRun& run = jobs_[id.index()];
+  JobRun& run = run_of(id);
   if (run.touched) return;
   run.touched = true;
   touched_.push_back(id);
@@ -193,7 +226,7 @@ void Execution::mark_replica(std::uint32_t replica) {
 // All replicas: they exchange with each other.
 void Execution::mark_job(JobId id) {
   touch(id);
-  const std::uint32_t first = jobs_[id.index()].first_replica;
+  const std::uint32_t first = run_of(id).first_replica;
   for (std::uint32_t r = 0; r < spec(id).replicas; ++r) mark_replica(first + r);
 }
 
@@ -226,7 +259,7 @@ void Execution::change_use(JobId id, const TaskPlace& place, int sign) {
 }
 
 void Execution::attach(JobId id, const TaskPlace& place) {
-  JobRun& run = jobs_[id.index()];
+  JobRun& run = run_of(id);
   if (spec(id).is_worker(place.task)) {
     ++run.workers_placed;
     ++replicas_[replica_of(id, place.task)].placed;
@@ -241,7 +274,7 @@ void Execution::attach(JobId id, const TaskPlace& place) {
 }
 
 void Execution::detach(JobId id, const TaskPlace& place) {
-  JobRun& run = jobs_[id.index()];
+  JobRun& run = run_of(id);
   if (spec(id).is_worker(place.task)) {
     --run.workers_placed;
     --replicas_[replica_of(id, place.task)].placed;
@@ -306,7 +339,7 @@ void Execution::complete(JobRun& run, JobId id, TimeUs ready_us) {
 
 void Execution::start(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
                       TimeUs now_us) {
-  JobRun& run = jobs_[id.index()];
+  JobRun& run = open_run(id);
   settle(run, id, now_us);
   const TrainingTruth* training = truth(id);
   TimeUs ready_us = now_us + (training == nullptr ? 0 : training->load_us);
@@ -319,7 +352,7 @@ void Execution::start(JobId id, std::span<const TaskPlace> tasks, std::span<cons
 
 void Execution::leave(JobId id, std::span<const std::uint32_t> tasks, Departure why,
                       TimeUs now_us) {
-  JobRun& run = jobs_[id.index()];
+  JobRun& run = run_of(id);
   settle(run, id, now_us);
   const bool computed = run.complete > 0;
   for (const std::uint32_t task : tasks) detach(id, {task, places(id)[task]});
@@ -330,7 +363,7 @@ void Execution::leave(JobId id, std::span<const std::uint32_t> tasks, Departure 
 
 void Execution::move(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
                      TimeUs now_us) {
-  JobRun& run = jobs_[id.index()];
+  JobRun& run = run_of(id);
   settle(run, id, now_us);
   const TrainingTruth* training = truth(id);
   const bool server_moves = !spec(id).is_worker(tasks.back().task);
@@ -357,7 +390,8 @@ void Execution::move(JobId id, std::span<const TaskPlace> tasks, std::span<const
 }
 
 void Execution::end(JobId id, TimeUs now_us) {
-  JobRun& run = jobs_[id.index()];
+  if (!has_run(id)) return;
+  JobRun& run = run_of(id);
   settle(run, id, now_us);
   const std::span<const Placement> at = places(id);
   if (run.workers_placed > 0 || run.parameter_server_placed) {
@@ -365,11 +399,10 @@ void Execution::end(JobId id, TimeUs now_us) {
       if (at[k].server.valid()) detach(id, {k, at[k]});
     }
   }
-  complete(run, id, kNever);
-  run.rate = 0;
-  ++run.generation;
-  run.next_us = kNever;
-  if (tracks_tasks_) mark_job(id);
+  for (std::uint32_t r = 0; r < spec(id).replicas; ++r) {
+    if (replicas_[run.first_replica + r].bytes > 0) network_.set(run.first_replica + r, {}, 1);
+  }
+  close_run(id, now_us);
 }
 
 void Execution::set_device_speed(DeviceId id, std::int32_t speed_ppm) {
@@ -381,12 +414,13 @@ void Execution::set_device_speed(DeviceId id, std::int32_t speed_ppm) {
 }
 
 bool Execution::due(const FutureEvent& event, TimeUs now_us) {
-  JobRun& run = jobs_[event.id];
-  if (event.generation != run.generation) return false;
+  const JobId id{event.id};
+  if (!has_run(id) || event.generation != run_of(id).generation) return false;
+  JobRun& run = run_of(id);
   run.next_us = kNever;
-  settle(run, JobId{event.id}, now_us);
+  settle(run, id, now_us);
   if (run.done >= run.target) return true;
-  touch(JobId{event.id});
+  touch(id);
   return false;
 }
 
@@ -404,8 +438,10 @@ std::int64_t Execution::slowdown_ppm(JobId id, std::uint32_t task, const Placeme
 
 void Execution::update_replica(std::uint32_t index) {
   ReplicaRun& replica = replicas_[index];
+  if (!replica.dirty) return;  // its job ended, and another has the place
   replica.dirty = false;
   const JobId id = replica.job;
+  if (!has_run(id)) return;
   touch(id);
   const bool sent = replica.bytes > 0;
   replica.bytes = 0;
@@ -420,7 +456,7 @@ void Execution::update_replica(std::uint32_t index) {
     return;
   }
   const std::uint32_t partitions = job.partitions();
-  const std::uint32_t r = index - jobs_[id.index()].first_replica;
+  const std::uint32_t r = index - run_of(id).first_replica;
   const auto all = places(id);
   ReplicaPlaces at{
       .own = all.subspan(r * partitions, partitions), .next = {}, .parameter_server = {}};
@@ -433,7 +469,7 @@ void Execution::update_replica(std::uint32_t index) {
     return;
   }
   const std::uint32_t next = (r + 1) % job.replicas;
-  if (next != r && replicas_[jobs_[id.index()].first_replica + next].ready_us != kNever) {
+  if (next != r && replicas_[run_of(id).first_replica + next].ready_us != kNever) {
     at.next = all.subspan(next * partitions, partitions);
   }
   if (job.parameter_servers > 0) at.parameter_server = all[job.workers()];
@@ -452,7 +488,7 @@ void Execution::update_replica(std::uint32_t index) {
 }
 
 bool Execution::update_job(JobId id, TimeUs now_us, EventQueue& queue) {
-  JobRun& run = jobs_[id.index()];
+  JobRun& run = run_of(id);
   run.touched = false;
   settle(run, id, now_us);
   run.rate = 0;
@@ -504,7 +540,7 @@ bool Execution::refresh(TimeUs now_us, EventQueue& queue) {
     count_overloads();
   }
   for (const JobId id : touched_) {
-    if (!update_job(id, now_us, queue)) return false;
+    if (has_run(id) && !update_job(id, now_us, queue)) return false;
   }
   touched_.clear();
   return true;
@@ -513,7 +549,7 @@ bool Execution::refresh(TimeUs now_us, EventQueue& queue) {
 void Execution::failing_with(JobId id, std::uint32_t task,
                              std::vector<std::uint32_t>& tasks) const {
   const Job& job = spec(id);
-  const JobRun& run = jobs_[id.index()];
+  const JobRun& run = run_of(id);
   const std::uint32_t lost = job.is_worker(task) ? replica_of(id, task) : 0;
   bool others = false;
   for (std::uint32_t r = 0; r < job.replicas; ++r) {
@@ -540,25 +576,36 @@ void Execution::tasks_at(ServerId server, DeviceId device,
 }
 
 std::int64_t Execution::iterations(JobId id, TimeUs now_us) const {
-  const JobRun& run = jobs_[id.index()];
+  if (!has_run(id)) return 0;
+  const JobRun& run = run_of(id);
   return iterations_of(std::min(run.target, run.done + run.rate * (now_us - run.since_us)));
 }
 
-std::int64_t Execution::iterations_by_deadline(JobId id, TimeUs now_us) const {
-  JobRun run = jobs_[id.index()];
+JobOutcome Execution::outcome(JobId id, TimeUs now_us) const {
+  if (!has_run(id)) return {};
+  JobRun run = run_of(id);
   note_deadline(run, id, now_us);
-  return run.by_deadline >= 0 ? run.by_deadline : iterations(id, now_us);
+  const std::int64_t done = iterations(id, now_us);
+  const double since_us = static_cast<double>(now_us - run.since_us);
+  return {.iterations = done,
+          .iterations_by_deadline = run.by_deadline >= 0 ? run.by_deadline : done,
+          .held_gpu_us = run.held_gpu_us + since_us * run.workers_placed *
+                                               spec(id).gpu_milli_per_task /
+                                               static_cast<double>(kWholeGpuMilli)};
 }
 
-double Execution::held_gpu_us(JobId id, TimeUs now_us) const {
-  const JobRun& run = jobs_[id.index()];
-  return run.held_gpu_us + static_cast<double>(now_us - run.since_us) * run.workers_placed *
-                               spec(id).gpu_milli_per_task / static_cast<double>(kWholeGpuMilli);
+std::vector<JobOutcome> Execution::outcomes(TimeUs now_us) {
+  for (std::size_t j = 0; j < outcomes_.size(); ++j) {
+    if (has_run(JobId{j})) outcomes_[j] = outcome(JobId{j}, now_us);
+  }
+  return std::move(outcomes_);
 }
 
 bool Execution::work_is_conserved() const {
-  WorkUnits kept = 0;
-  for (const JobRun& run : jobs_) kept += run.done;
+  WorkUnits kept = kept_by_ended_;
+  for (const std::uint32_t slot : slots_) {
+    if (slot != kNoSlot) kept += runs_[slot].done;
+  }
   return kept + totals_.lost == totals_.run;
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,6 +30,13 @@ enum class ProgressRule : std::uint8_t {
   kWhole,    // replicas are admitted whole or not at all
   kHold,     // a part of a replica may hold its devices, and waits
   kPartial,  // speed in proportion to the tasks that are placed
+};
+
+// What came of a training job beyond its state.
+struct JobOutcome {
+  std::int64_t iterations = 0;              // that it kept
+  std::int64_t iterations_by_deadline = 0;  // by its deadline, or by its end if that was earlier
+  double held_gpu_us = 0;                   // GPUs times the time that its workers held them
 };
 
 // Sums over a run.
@@ -76,16 +84,16 @@ class Execution {
   void tasks_at(ServerId server, DeviceId device,
                 std::vector<std::pair<JobId, std::uint32_t>>& out) const;
 
+  // Done and kept, of a job that has not ended.
   [[nodiscard]] std::int64_t iterations(JobId id, TimeUs now_us) const;
-  // Those done by the deadline, or by now if that is earlier or there is none.
-  [[nodiscard]] std::int64_t iterations_by_deadline(JobId id, TimeUs now_us) const;
-  // Time that workers held devices, in GPUs times microseconds.
-  [[nodiscard]] double held_gpu_us(JobId id, TimeUs now_us) const;
+  // By JobId, as of now; nothing for as-traced jobs, of which the state says all.
+  [[nodiscard]] std::vector<JobOutcome> outcomes(TimeUs now_us);
   [[nodiscard]] const ExecutionTotals& totals() const { return totals_; }
   // Whether all work that was ever done is kept or counted as lost.
   [[nodiscard]] bool work_is_conserved() const;
 
  private:
+  static constexpr std::uint32_t kNoSlot = 0xFFFFFFFFU;
   static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
   struct JobRun {
@@ -120,6 +128,16 @@ class Execution {
     JobId job;
     std::uint32_t task = 0;
   };
+
+  // Facts of a job from its first start to its end, in slots that are used again: what is looked at
+  // all the time stays together.
+  [[nodiscard]] JobRun& run_of(JobId id) { return runs_[slots_[id.index()]]; }
+  [[nodiscard]] const JobRun& run_of(JobId id) const { return runs_[slots_[id.index()]]; }
+  [[nodiscard]] bool has_run(JobId id) const { return slots_[id.index()] != kNoSlot; }
+  JobRun& open_run(JobId id);
+  void close_run(JobId id, TimeUs now_us);
+  [[nodiscard]] std::uint32_t take_replicas(std::uint32_t count);
+  [[nodiscard]] JobOutcome outcome(JobId id, TimeUs now_us) const;
 
   [[nodiscard]] const Job& spec(JobId id) const { return state_->job(id); }
   [[nodiscard]] const TrainingTruth* truth(JobId id) const;
@@ -158,8 +176,13 @@ class Execution {
   ContentionModel contention_;
   IterationTimer timer_;
   Network network_;
-  std::vector<JobRun> jobs_;          // by JobId
+  std::vector<std::uint32_t> slots_;  // by JobId: of its JobRun
+  std::vector<JobRun> runs_;
+  std::vector<std::uint32_t> free_slots_;
   std::vector<ReplicaRun> replicas_;  // by JobRun::first_replica + replica
+  std::map<std::uint32_t, std::vector<std::uint32_t>> free_replicas_;  // first ones, by how many
+  std::vector<JobOutcome> outcomes_;  // by JobId, of training jobs that ended
+  WorkUnits kept_by_ended_ = 0;
   // Where tasks are, if tracks_tasks_.
   std::vector<std::vector<TaskRef>> server_tasks_;  // by ServerId
   std::vector<std::uint32_t> position_;             // by Job::first_task + task, in server_tasks_

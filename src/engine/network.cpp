@@ -23,8 +23,7 @@ Picoseconds time_at_rate(std::int64_t bytes, std::int64_t rate_bytes_per_s) {
   return static_cast<Picoseconds>(std::min(kLongest, divide_up(scaled, rate_bytes_per_s)));
 }
 
-Network::Network(const Cluster& cluster, std::size_t replicas)
-    : links_(cluster.servers.size()), flows_(replicas) {
+Network::Network(const Cluster& cluster) : links_(cluster.servers.size()) {
   for (std::size_t s = 0; s < links_.size(); ++s) {
     links_[s].capacity_bytes_per_s = cluster.servers[s].capacity[Resource::kNetBytesPerS];
   }

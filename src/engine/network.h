@@ -14,8 +14,11 @@ namespace berth {
 
 class Network {
  public:
-  // `replicas`: those of all jobs. A link per server; capacity 0: not limited.
-  Network(const Cluster& cluster, std::size_t replicas);
+  // A link per server; capacity 0: not limited.
+  explicit Network(const Cluster& cluster);
+
+  // There are so many replicas, at least as many as before.
+  void grow(std::size_t replicas) { flows_.resize(replicas); }
 
   // What the replica sends in an iteration that takes `pace` if no link is short. Replaces what it
   // sent before; nothing: it has gone.

@@ -359,12 +359,7 @@ SimulationResult Simulation::harvest() {
   result_.reasons.resize(workload_.jobs.size());
   result_.first_arrival_us = workload_.jobs.front().submit_us;
   result_.never_fit = never_;
-  result_.outcomes.reserve(workload_.jobs.size());
-  for (std::size_t j = 0; j < workload_.jobs.size(); ++j) {
-    result_.outcomes.push_back({execution_.iterations(JobId{j}, now_us_),
-                                execution_.iterations_by_deadline(JobId{j}, now_us_),
-                                execution_.held_gpu_us(JobId{j}, now_us_)});
-  }
+  result_.outcomes = execution_.outcomes(now_us_);
   result_.totals = execution_.totals();
   result_.lost_iterations = iterations_of(result_.totals.lost);
   result_.events = log_.count();

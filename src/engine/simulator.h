@@ -37,17 +37,10 @@ struct SimulationOptions {
   std::uint64_t drop_caches_one_in = 0;
 };
 
-// What came of a job beyond its state.
-struct JobOutcome {
-  std::int64_t iterations = 0;              // that it kept
-  std::int64_t iterations_by_deadline = 0;  // by its deadline, or by its end if that was earlier
-  double held_gpu_us = 0;                   // GPUs times the time that its workers held them
-};
-
 // What came of a run; quantities over jobs are in engine/metrics.h.
 struct SimulationResult {
   std::vector<JobState> states;      // by JobId; jobs that had not arrived are pending
-  std::vector<JobOutcome> outcomes;  // by JobId
+  std::vector<JobOutcome> outcomes;  // by JobId; nothing for as-traced jobs
   std::vector<Reason> reasons;       // by JobId, of those still pending
   std::size_t arrived = 0;
   std::uint64_t never_fit = 0;
