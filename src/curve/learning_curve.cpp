@@ -40,6 +40,16 @@ std::int64_t LearningCurve::best_iteration(std::int64_t iterations) const {
   return low;
 }
 
+std::int64_t LearningCurve::opt_stop_iteration(std::int64_t iterations) const {
+  constexpr std::int64_t kParts = 20;
+  constexpr double kLeastGain = 0.001;
+  const std::int64_t step = std::max<std::int64_t>(1, iterations / kParts);
+  for (std::int64_t i = step; i < iterations; i += step) {
+    if (accuracy(i) - accuracy(i - step) < kLeastGain) return i;
+  }
+  return iterations;
+}
+
 std::optional<std::int64_t> LearningCurve::first_reaching(double wanted,
                                                           std::int64_t iterations) const {
   std::int64_t high = best_iteration(iterations);

@@ -27,6 +27,11 @@ std::int64_t times_ppm(std::int64_t a_ppm, std::int64_t b_ppm) {
   return bounded(divide_up(static_cast<Int128>(a_ppm) * b_ppm, kOncePpm));
 }
 
+std::int64_t slowdown_of_speed(std::int64_t speed_milli, std::int64_t speed_ppm) {
+  constexpr Int128 kWhole = static_cast<Int128>(1000) * kOncePpm * kOncePpm;
+  return bounded(divide_up(kWhole, static_cast<Int128>(speed_milli) * speed_ppm));
+}
+
 void DeviceUse::add(const TaskUse& use, int sign) {
   sm_ppm += static_cast<std::int64_t>(use.sm_ppm) * sign;
   memory_bandwidth_ppm += static_cast<std::int64_t>(use.memory_bandwidth_ppm) * sign;

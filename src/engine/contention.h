@@ -15,6 +15,9 @@ inline constexpr std::int64_t kOncePpm = 1'000'000;  // no slow-down
 // The product of two factors; it stops growing at a million times.
 [[nodiscard]] std::int64_t times_ppm(std::int64_t a_ppm, std::int64_t b_ppm);
 
+// Of a device whose type has this speed, and that runs at this part of it.
+[[nodiscard]] std::int64_t slowdown_of_speed(std::int64_t speed_milli, std::int64_t speed_ppm);
+
 struct ContentionModel {
   // What every bit of a co-runner costs although nothing is used up (caches, launches): a
   // co-runner that keeps the SMs busy all the time makes a task slower by this much.

@@ -7,28 +7,6 @@
 #include "base/int128.h"
 
 namespace berth {
-namespace {
-
-std::int64_t ppm_of_speed(std::int64_t speed_milli, std::int64_t speed_ppm) {
-  const Int128 product = static_cast<Int128>(speed_milli) * speed_ppm;
-  constexpr Int128 kNumerator = static_cast<Int128>(1000) * kOncePpm * kOncePpm;
-  return static_cast<std::int64_t>(divide_up(kNumerator, product));
-}
-
-// OptStop's rule, from what a job has shown so far: no gain worth having over the last twentieth
-// of its iterations.
-constexpr std::int64_t kPatienceParts = 20;
-constexpr double kLeastGain = 0.001;
-
-std::int64_t opt_stop_iteration(const TrainingTruth& truth) {
-  const std::int64_t step = std::max<std::int64_t>(1, truth.iterations / kPatienceParts);
-  for (std::int64_t i = step; i < truth.iterations; i += step) {
-    if (truth.curve.accuracy(i) - truth.curve.accuracy(i - step) < kLeastGain) return i;
-  }
-  return truth.iterations;
-}
-
-}  // namespace
 
 Execution::Execution(const Workload& workload, const ClusterState& state, ProgressRule rule,
                      bool faults)
@@ -43,7 +21,7 @@ Execution::Execution(const Workload& workload, const ClusterState& state, Progre
   const Cluster& cluster = state.cluster();
   for (const Device& device : cluster.devices) {
     const std::int64_t slow =
-        ppm_of_speed(cluster.gpu_types[device.type.index()].speed_milli, kOncePpm);
+        slowdown_of_speed(cluster.gpu_types[device.type.index()].speed_milli, kOncePpm);
     device_slow_ppm_.push_back(slow);
     all_at_once_ = all_at_once_ && slow == kOncePpm;
   }
@@ -146,7 +124,8 @@ std::int64_t Execution::iterations_to_run(JobId id) const {
     return training->curve.first_reaching(wanted, training->iterations)
         .value_or(training->iterations);
   }
-  return job.stop == StopOption::kOptStop ? opt_stop_iteration(*training) : training->iterations;
+  return job.stop == StopOption::kOptStop ? training->curve.opt_stop_iteration(training->iterations)
+                                          : training->iterations;
 }
 
 bool Execution::ends_early(JobId id) const {
@@ -408,7 +387,7 @@ void Execution::end(JobId id, TimeUs now_us) {
 void Execution::set_device_speed(DeviceId id, std::int32_t speed_ppm) {
   const Device& device = state_->cluster().devices[id.index()];
   const GpuType& type = state_->cluster().gpu_types[device.type.index()];
-  device_slow_ppm_[id.index()] = ppm_of_speed(type.speed_milli, speed_ppm);
+  device_slow_ppm_[id.index()] = slowdown_of_speed(type.speed_milli, speed_ppm);
   all_at_once_ = false;
   mark_server(device.server, id);
 }
