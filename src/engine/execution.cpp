@@ -150,7 +150,8 @@ void Execution::note_deadline(JobRun& run, JobId id, TimeUs now_us) const {
   const MaybeInt deadline_us = spec(id).deadline_us;
   if (run.by_deadline >= 0 || !deadline_us.known() || now_us < deadline_us.value()) return;
   const TimeUs ran_us = std::max<TimeUs>(0, deadline_us.value() - run.since_us);
-  run.by_deadline = iterations_of(std::min(run.target, run.done + run.rate * ran_us));
+  run.by_deadline =
+      iterations_of(std::max(run.done, std::min(run.target, run.done + run.rate * ran_us)));
 }
 
 void Execution::settle(JobRun& run, JobId id, TimeUs now_us) {
@@ -557,7 +558,9 @@ void Execution::tasks_at(ServerId server, DeviceId device,
 std::int64_t Execution::iterations(JobId id, TimeUs now_us) const {
   if (!has_run(id)) return 0;
   const JobRun& run = run_of(id);
-  return iterations_of(std::min(run.target, run.done + run.rate * (now_us - run.since_us)));
+  // A stop decision may have put the target behind what is done.
+  const WorkUnits reached = std::min(run.target, run.done + run.rate * (now_us - run.since_us));
+  return iterations_of(std::max(run.done, reached));
 }
 
 JobOutcome Execution::outcome(JobId id, TimeUs now_us) const {

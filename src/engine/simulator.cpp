@@ -76,7 +76,7 @@ class Simulation {
   Rng drop_rng_;
   EventQueue queue_;
   std::size_t next_fault_ = 0;
-  InvariantChecker checker_;
+  InvariantChecker checker_{options_.progress_rule == ProgressRule::kWhole};
   TimeUs now_us_ = 0;
   TimeUs wake_us_ = kNever;
   std::size_t ended_ = 0;
@@ -107,6 +107,10 @@ void Simulation::finish(JobId id, JobStatus status, EventKind kind) {
   // The status was checked by the caller: a refusal here would be a bug of the engine.
   [[maybe_unused]] const std::string why = state_.end_job(id, status, now_us_);
   assert(why.empty());
+  // One that never fits may be stopped all the same; it counts once.
+  if (never_ > 0 && never_reason(state_.cluster(), state_.job(id)).code != ReasonCode::kNone) {
+    --never_;
+  }
   ++ended_;
   result_.end_us = now_us_;
   log_.record(now_us_, kind, id.value);
@@ -372,8 +376,8 @@ Result<SimulationResult> Simulation::run() {
   while (ended_ + never_ < workload_.jobs.size()) {
     const TimeUs next_us = next_instant();
     if (next_us >= kNever) {
-      // What waits may wait for servers that never come back.
-      if (!options_.faults.empty()) break;
+      // What waits may wait for servers that never come back, or for the rest of a replica.
+      if (!options_.faults.empty() || options_.progress_rule == ProgressRule::kHold) break;
       return fail(internal_error(fmt::format(
           "at {} us nothing will happen any more, but {} jobs wait that fit the cluster", now_us_,
           workload_.jobs.size() - ended_ - never_)));

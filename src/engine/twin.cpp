@@ -9,6 +9,7 @@
 #include "engine/iteration.h"
 #include "engine/network.h"
 #include "engine/progress.h"
+#include "policy/common/cached_policy.h"
 
 namespace berth {
 namespace {
@@ -53,6 +54,7 @@ class Twin {
 
   Status run() {
     while (true) {
+      if (all_is_over()) return {};
       work_out_rates();
       const TimeUs next_us = next_instant();
       if (next_us == kNever) return {};
@@ -249,6 +251,15 @@ class Twin {
     return pace;
   }
 
+  // Nothing is to come but jobs that never fit.
+  [[nodiscard]] bool all_is_over() const {
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      if (jobs_[j].state.ended()) continue;
+      if (j >= arrived_ || never_reason(cluster_, spec(j)).code == ReasonCode::kNone) return false;
+    }
+    return true;
+  }
+
   [[nodiscard]] TimeUs next_instant() const {
     TimeUs next_us = wake_us_;
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
@@ -260,9 +271,7 @@ class Twin {
       const TimeUs left_us = time_for(target(j) - jobs_[j].done, jobs_[j].rate);
       if (left_us < kNever) next_us = std::min(next_us, now_us_ + left_us);
     }
-    const bool all_ended =
-        std::ranges::all_of(jobs_, [](const TwinJob& job) { return job.state.ended(); });
-    if (faults_done_ < options_.faults.size() && !all_ended) {
+    if (faults_done_ < options_.faults.size()) {
       next_us = std::min(next_us, options_.faults[faults_done_].at_us);
     }
     return next_us;
@@ -431,6 +440,10 @@ class Twin {
       reasons.push_back(job.reason);
       specs[j].stop = job.stop;
       specs[j].first_task = static_cast<std::uint32_t>(placements.size());
+      if (specs[j].gpu_milli() > static_cast<std::int64_t>(cluster_.gpus()) * kWholeGpuMilli) {
+        specs[j].first_task = Job::kNoTasks;
+        continue;
+      }
       placements.insert(placements.end(), job.places.begin(), job.places.end());
     }
     for_each_placed([&](std::size_t j, std::uint32_t k, const Placement& at) {

@@ -12,11 +12,45 @@ bool CachedPolicy::sync(const Round& round) {
   for (const Change& change : *changes) {
     if (change.kind == ChangeKind::kServerChanged) {
       free_.sync_server(view, ServerId{change.id});
-    } else {
-      file_job(round, JobId{change.id});
+      continue;
     }
+    file_job(round, JobId{change.id});
+    note_shrunk(view, JobId{change.id});
   }
   return true;
+}
+
+void CachedPolicy::note_shrunk(const ClusterView& view, JobId id) {
+  const JobState& state = view.state(id);
+  const bool shrunk =
+      state.status == JobStatus::kRunning && state.tasks_placed < view.job(id).tasks;
+  if (shrunk == shrunk_.contains(id.value)) return;
+  if (shrunk) {
+    shrunk_.grow(view.jobs.size());
+    shrunk_.insert(id.value);
+  } else {
+    shrunk_.erase(id.value);
+  }
+}
+
+// A job that lost replicas with a server has them back as soon as there is room: it holds its turn.
+void CachedPolicy::regrow(const Round& round) {
+  for (std::uint32_t j = shrunk_.first(); j != IdSet::kNone; j = shrunk_.at_or_after(j + 1)) {
+    const Job& job = round.view.job(JobId{j});
+    Job replica = job;
+    replica.replicas = 1;
+    replica.parameter_servers = 0;
+    replica.tasks = job.partitions();
+    for (std::uint32_t r = 0; r < job.replicas; ++r) {
+      const std::uint32_t first = r * job.partitions();
+      if (round.view.placements_of(JobId{j})[first].server.valid()) continue;
+      if (!free_.take(replica, places_)) break;
+      for (std::uint32_t k = 0; k < replica.tasks; ++k) {
+        round.plan.actions.push_back(
+            {.kind = ActionKind::kStartTask, .job = JobId{j}, .task = first + k, .to = places_[k]});
+      }
+    }
+  }
 }
 
 void CachedPolicy::decide(const ClusterView& view, const Predictors& predictors, Rng& rng,
@@ -25,11 +59,16 @@ void CachedPolicy::decide(const ClusterView& view, const Predictors& predictors,
   if (!sync(round)) {
     free_.rebuild(view);
     reset(round);
-    for (std::size_t j = 0; j < view.jobs.size(); ++j) file_job(round, JobId{j});
+    shrunk_.clear();
+    for (std::size_t j = 0; j < view.jobs.size(); ++j) {
+      file_job(round, JobId{j});
+      note_shrunk(view, JobId{j});
+    }
     synced_ = true;
   }
   acted_on_.clear();
   plan.view_version = view.version;
+  regrow(round);
   make_plan(round);
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/id_set.h"
 #include "place/free_index.h"
 #include "policy/policy.h"
 
@@ -49,10 +50,13 @@ class CachedPolicy : public Policy {
 
  private:
   bool sync(const Round& round);
+  void note_shrunk(const ClusterView& view, JobId id);
+  void regrow(const Round& round);
 
   bool synced_ = false;
   Version seen_ = 0;
   std::vector<JobId> acted_on_;    // by the last plan
+  IdSet shrunk_;                   // running jobs without some of their replicas
   std::vector<Placement> places_;  // scratch
 };
 

@@ -140,6 +140,8 @@ void FifoBackfill::note_started(const Round& round) {
     const JobId id = actions[i].job;
     places_.clear();
     for (; i < actions.size() && actions[i].job == id; ++i) places_.push_back(actions[i].to);
+    // Replicas that come back to a running job end with it.
+    if (round.view.state(id).status == JobStatus::kRunning) continue;
     ends_.set(round.view, id, places_, predicted_end_us(round, id));
   }
 }

@@ -9,6 +9,7 @@ PlaceWalk::PlaceWalk(const ClusterView& view, SrtfPool& pool, FreeIndex& free)
   pool.running().for_each([&](const OrderedBlocks::Entry& entry) {
     Runner runner{.entry = entry};
     for (const Placement& place : view_.placements_of(JobId{entry.id})) {
+      if (!place.device.valid()) continue;
       runner.types |= GpuTypeMask{1} << view_.cluster->devices[place.device.index()].type.value;
     }
     runners_.push_back(runner);

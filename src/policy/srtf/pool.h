@@ -63,7 +63,8 @@ class SrtfPool {
                                                           std::uint32_t from_id);
 
   [[nodiscard]] bool particular(const Job& job) const {
-    return job.gpu_milli_per_task % kWholeGpuMilli != 0 || (job.gpu_types & types_) != types_;
+    return job.gpu_milli_per_task % kWholeGpuMilli != 0 || job.gpu_memory_mib_per_task != 0 ||
+           (job.gpu_types & types_) != types_;
   }
 
   std::int64_t capacity_milli_ = 0;

@@ -1,0 +1,111 @@
+// Training jobs on random clusters, with faults, under a policy without sense and under real ones:
+// every invariant after every round, the slow twin's event log, and work that is conserved.
+#include "support/training.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/simulator.h"
+#include "engine/twin.h"
+#include "report/reason_text.h"
+
+namespace berth {
+namespace {
+
+std::uint64_t seed_of(int i) {
+  return 70'000 + static_cast<std::uint64_t>(i);
+}
+
+// The lines around the first difference, or "".
+std::string first_difference(const std::string& fast, const std::string& slow) {
+  if (fast == slow) return "";
+  const std::size_t common = std::min(fast.size(), slow.size());
+  const auto [a, b] =
+      std::mismatch(fast.begin(), fast.begin() + static_cast<std::ptrdiff_t>(common), slow.begin());
+  const auto at = static_cast<std::size_t>(a - fast.begin());
+  const std::size_t line = fast.rfind('\n', at == 0 ? 0 : at - 1) + 1;
+  return "fast: " + fast.substr(line, 160) + "\nslow: " + slow.substr(line, 160);
+}
+
+struct Case {
+  Cluster cluster;
+  Workload workload;
+  std::vector<FaultEvent> faults;
+};
+
+Case random_case(std::uint64_t seed) {
+  Rng rng(seed);
+  Case out;
+  out.cluster = testing::random_training_cluster(rng);
+  out.workload = testing::random_training(rng, out.cluster);
+  if (rng.chance(0.5)) out.faults = testing::random_faults(rng, out.cluster);
+  return out;
+}
+
+// Runs both engines and compares; the fast one's result.
+SimulationResult run_both(const Case& trial, Policy& policy, Policy& again, ProgressRule rule,
+                          std::uint64_t seed) {
+  const auto predictors = make_predictors("oracle", trial.workload, seed);
+  TextEventLog fast;
+  TextEventLog slow;
+  SimulationOptions options{
+      .seed = seed, .check = true, .log = &fast, .progress_rule = rule, .faults = trial.faults};
+  auto result = simulate(trial.cluster, trial.workload, policy, **predictors, options);
+  EXPECT_TRUE(result) << result.error().text();
+  options.log = &slow;
+  const Status status =
+      simulate_slowly(trial.cluster, trial.workload, again, **predictors, options);
+  EXPECT_TRUE(status) << status.error().text();
+  EXPECT_EQ(first_difference(fast.text(), slow.text()), "");
+  return result ? *std::move(result) : SimulationResult{};
+}
+
+class SenselessPolicy : public ::testing::TestWithParam<ProgressRule> {};
+
+TEST_P(SenselessPolicy, DoesTheSameInBothEngines) {
+  for (int i = 0; i < testing::cases(700); ++i) {
+    const std::uint64_t seed = seed_of(i) + 1000 * static_cast<std::uint64_t>(GetParam());
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    const Case trial = random_case(seed);
+    const bool whole = GetParam() == ProgressRule::kWhole;
+    const auto policy = testing::senseless_policy(whole);
+    const auto again = testing::senseless_policy(whole);
+    const SimulationResult result = run_both(trial, *policy, *again, GetParam(), seed);
+    if (HasFailure()) return;
+    for (std::size_t j = 0; j < trial.workload.jobs.size(); ++j) {
+      const JobOutcome& outcome = result.outcomes[j];
+      EXPECT_LE(outcome.iterations, trial.workload.training.jobs[j].iterations);
+      if (result.states[j].status == JobStatus::kFinished) {
+        EXPECT_EQ(outcome.iterations, trial.workload.training.jobs[j].iterations);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, SenselessPolicy,
+                         ::testing::Values(ProgressRule::kWhole, ProgressRule::kHold,
+                                           ProgressRule::kPartial));
+
+TEST(TrainingProperty, RealPoliciesDoTheSameInBothEngines) {
+  for (int i = 0; i < testing::cases(300); ++i) {
+    const std::uint64_t seed = seed_of(i) + 5000;
+    const Case trial = random_case(seed);
+    for (const PolicyInfo& info : all_policies()) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed << ", policy " << info.name);
+      const auto policy = info.make({});
+      const auto again = info.make({});
+      const SimulationResult result =
+          run_both(trial, **policy, **again, ProgressRule::kWhole, seed);
+      if (HasFailure()) return;
+      if (!trial.faults.empty()) continue;
+      for (std::size_t j = 0; j < trial.workload.jobs.size(); ++j) {
+        const JobState& state = result.states[j];
+        EXPECT_TRUE(state.ended() || reason_is_never(result.reasons[j].code));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth
