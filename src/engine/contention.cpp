@@ -19,6 +19,15 @@ std::int64_t stretch_ppm(std::int64_t used, std::int64_t capacity) {
   return bounded(divide_up(static_cast<Int128>(used) * kOncePpm, capacity));
 }
 
+// 0.241 min(sm + bw, 1.2)^11.
+std::int64_t harm_ppm_of(const TaskUse& use) {
+  const std::int64_t pressure =
+      std::min<std::int64_t>(1'200'000, std::int64_t{use.sm_ppm} + use.memory_bandwidth_ppm);
+  const std::int64_t squared = times_ppm(pressure, pressure);
+  const std::int64_t to_8 = times_ppm(times_ppm(squared, squared), times_ppm(squared, squared));
+  return times_ppm(241'000, times_ppm(to_8, times_ppm(squared, pressure)));
+}
+
 }  // namespace
 
 std::int64_t times_ppm(std::int64_t a_ppm, std::int64_t b_ppm) {
@@ -34,23 +43,18 @@ std::int64_t slowdown_of_speed(std::int64_t speed_milli, std::int64_t speed_ppm)
 
 void DeviceUse::add(const TaskUse& use, int sign) {
   sm_ppm += static_cast<std::int64_t>(use.sm_ppm) * sign;
-  memory_bandwidth_ppm += static_cast<std::int64_t>(use.memory_bandwidth_ppm) * sign;
-  bus_ppm += static_cast<std::int64_t>(use.bus_ppm) * sign;
+  harm_ppm += harm_ppm_of(use) * sign;
   tasks += sign;
 }
 
-std::int64_t sharing_slowdown_ppm(const ContentionModel& model, const TaskUse& own,
-                                  const DeviceUse& all) {
+std::int64_t sharing_slowdown_ppm(const TaskUse& own, const DeviceUse& all) {
   if (all.tasks <= 1) return kOncePpm;
-  std::int64_t factor = kOncePpm;
-  if (own.sm_ppm > 0) factor = times_ppm(factor, stretch_ppm(all.sm_ppm, kOncePpm));
-  if (own.memory_bandwidth_ppm > 0) {
-    factor = times_ppm(factor, stretch_ppm(all.memory_bandwidth_ppm, kOncePpm));
-  }
-  if (own.bus_ppm > 0) factor = times_ppm(factor, stretch_ppm(all.bus_ppm, kOncePpm));
-  const std::int64_t others_ppm = all.sm_ppm - own.sm_ppm;
-  const auto crosstalk = static_cast<Int128>(model.crosstalk_ppm) * others_ppm;
-  return times_ppm(factor, kOncePpm + bounded(divide_up(crosstalk, kOncePpm)));
+  // 1 + 13.5 bus, in thousandths of a millionth.
+  const Int128 spared =
+      1000 * static_cast<Int128>(kOncePpm) + 13'500 * static_cast<Int128>(own.bus_ppm);
+  const Int128 harm = all.harm_ppm - harm_ppm_of(own);
+  const std::int64_t fitted = kOncePpm + bounded(divide_up(harm * 1000 * kOncePpm, spared));
+  return own.sm_ppm > 0 ? std::max(fitted, stretch_ppm(all.sm_ppm, kOncePpm)) : fitted;
 }
 
 void ServerUse::add(const TaskUse& use, int sign) {

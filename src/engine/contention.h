@@ -18,30 +18,21 @@ inline constexpr std::int64_t kOncePpm = 1'000'000;  // no slow-down
 // Of a device whose type has this speed, and that runs at this part of it.
 [[nodiscard]] std::int64_t slowdown_of_speed(std::int64_t speed_milli, std::int64_t speed_ppm);
 
-struct ContentionModel {
-  // What every bit of a co-runner costs although nothing is used up (caches, launches): a
-  // co-runner that keeps the SMs busy all the time makes a task slower by this much.
-  std::int64_t crosstalk_ppm = 0;
-};
-
 // The sum of what the tasks on a device use.
 struct DeviceUse {
   std::int64_t sm_ppm = 0;
-  std::int64_t memory_bandwidth_ppm = 0;
-  std::int64_t bus_ppm = 0;
+  std::int64_t harm_ppm = 0;  // what each does to a partner that never waits for the bus
   std::int64_t tasks = 0;
 
   void add(const TaskUse& use, int sign = 1);
-  [[nodiscard]] bool overloaded() const {
-    return tasks > 1 &&
-           (sm_ppm > kOncePpm || memory_bandwidth_ppm > kOncePpm || bus_ppm > kOncePpm);
-  }
+  [[nodiscard]] bool overloaded() const { return tasks > 1 && sm_ppm > kOncePpm; }
 };
 
-// Slow-down of a task among `all` on its device, itself included: a resource that is asked for more
-// than it has stretches its users, and co-runners cost a little anyway. Alone it is exactly once.
-[[nodiscard]] std::int64_t sharing_slowdown_ppm(const ContentionModel& model, const TaskUse& own,
-                                                const DeviceUse& all);
+// Slow-down of a task among `all` on its device, itself included; alone it is exactly once. The
+// form fitted to measured pairs (docs/contention.md):
+//   1 + sum over others of 0.241 min(sm + bw, 1.2)^11 / (1 + 13.5 own bus)
+// and never less than what all want of the device's time.
+[[nodiscard]] std::int64_t sharing_slowdown_ppm(const TaskUse& own, const DeviceUse& all);
 
 // The sum of what the tasks on a server use.
 struct ServerUse {

@@ -409,8 +409,7 @@ std::int64_t Execution::slowdown_ppm(JobId id, std::uint32_t task, const Placeme
   const TaskUse* own = use(id, task);
   if (own == nullptr) return factor;
   if (at.device.valid()) {
-    factor =
-        times_ppm(factor, sharing_slowdown_ppm(contention_, *own, device_use_[at.device.index()]));
+    factor = times_ppm(factor, sharing_slowdown_ppm(*own, device_use_[at.device.index()]));
   }
   const ResourceVector& capacity = state_->cluster().servers[at.server.index()].capacity;
   return times_ppm(factor, overload_slowdown_ppm(*own, server_use_[at.server.index()], capacity));

@@ -173,7 +173,6 @@ class Execution {
   ProgressRule rule_;
   bool tracks_tasks_;        // who is where matters: by its use, or because it may fail
   bool all_at_once_ = true;  // every device has speed 1
-  ContentionModel contention_;
   IterationTimer timer_;
   Network network_;
   std::vector<std::uint32_t> slots_;  // by JobId: of its JobRun

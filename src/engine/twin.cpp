@@ -171,8 +171,7 @@ class Twin {
       }
       if (use(j, k) == nullptr) return factor;
       if (at.device.valid()) {
-        factor = times_ppm(factor, sharing_slowdown_ppm(ContentionModel{}, *use(j, k),
-                                                        device_use[at.device.index()]));
+        factor = times_ppm(factor, sharing_slowdown_ppm(*use(j, k), device_use[at.device.index()]));
       }
       return times_ppm(factor, overload_slowdown_ppm(*use(j, k), server_use[at.server.index()],
                                                      cluster_.servers[at.server.index()].capacity));

@@ -40,7 +40,7 @@ TEST(ClusterState, AGangStartsWholeOrNotAtAll) {
   EXPECT_EQ(state.view(6).devices[0].free_milli, 1000U);
   EXPECT_EQ(state.version(), version);
   EXPECT_EQ(state.start_job(first, std::array{at(0, 0), at(1, 2)}, 7), "");
-  EXPECT_EQ(InvariantChecker().check(state.view(100)), "");
+  EXPECT_EQ(InvariantChecker(true).check(state.view(100)), "");
   EXPECT_EQ(state.running(), 2U);
 }
 
@@ -58,7 +58,7 @@ TEST(ClusterState, RefusesWhatCannotBe) {
   EXPECT_NE(state.start_job(JobId{2U}, std::array{at(0, 1)}, 0), "");  // runs already
   state.set_server_up(ServerId{1U}, false);
   EXPECT_NE(state.start_job(JobId{1U}, std::array{at(1, 2)}, 0), "");  // server is down
-  EXPECT_EQ(InvariantChecker().check(state.view(100)), "");
+  EXPECT_EQ(InvariantChecker(true).check(state.view(100)), "");
 }
 
 TEST(ClusterState, TimeRunIsKeptOverPreemptions) {
