@@ -40,7 +40,12 @@ Result<Metrics> run_one(const RunSetup& setup, const RunTask& task,
   }
   const Workload& workload = drawn ? *drawn : setup.workload;
   BERTH_TRY(const auto predictors, make_predictors(setup.predict, workload, task.seed));
-  SimulationOptions options{.seed = task.seed, .check = setup.check, .interrupted = &interrupted};
+  const std::vector<FaultEvent> faults = draw_faults_of(setup, workload, task.seed);
+  SimulationOptions options{.seed = task.seed,
+                            .check = setup.check,
+                            .progress_rule = setup.progress_rule,
+                            .faults = faults,
+                            .interrupted = &interrupted};
   BERTH_TRY(SimulationResult result,
             simulate(setup.cluster, workload, *policy, *predictors, options));
   Metrics metrics = summarise(setup.cluster, workload, result);

@@ -96,6 +96,14 @@ std::string for_people(const RunSetup& setup, const Metrics& m, const Simulation
   table.add_row({"mean wait", time_cell(m.mean_wait_s)});
   table.add_row({"makespan", time_cell(m.makespan_s)});
   if (m.deadline_ratio) table.add_row({"deadlines met", or_dash(m.deadline_ratio, 3)});
+  if (m.mean_accuracy) table.add_row({"mean accuracy", or_dash(m.mean_accuracy, 3)});
+  if (m.accuracy_ratio) table.add_row({"accuracy reached", or_dash(m.accuracy_ratio, 3)});
+  if (m.inter_server_bytes) {
+    table.add_row({"between servers", fmt::format("{:.1f} GB", *m.inter_server_bytes / 1e9)});
+  }
+  if (m.overloads) table.add_row({"overloads", count(*m.overloads)});
+  if (m.evictions > 0) table.add_row({"evictions", count(m.evictions)});
+  if (m.lost_iterations) table.add_row({"lost iterations", count(*m.lost_iterations)});
   table.add_row({"GPU utilisation", or_dash(m.gpu_utilisation, 3)});
   table.add_row({"preemptions", count(m.preemptions)});
   table.add_row(
@@ -142,7 +150,12 @@ Result<int> simulate_command(const Args& args) {
   if (args.has("--events")) logs.add(text_log);
   if (args.has("--timeline")) logs.add(timeline.emplace(setup.cluster, setup.workload));
   ProgressBar bar(fmt::format("simulating {}", info->name));
-  SimulationOptions options{.seed = setup.seed, .check = setup.check, .log = &logs};
+  const std::vector<FaultEvent> faults = draw_faults_of(setup, setup.workload, setup.seed);
+  SimulationOptions options{.seed = setup.seed,
+                            .check = setup.check,
+                            .log = &logs,
+                            .progress_rule = setup.progress_rule,
+                            .faults = faults};
   options.interrupted = &catch_interrupts();
   const auto total = static_cast<double>(setup.workload.jobs.size());
   options.progress = [&](std::size_t ended, TimeUs) {

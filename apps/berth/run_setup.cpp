@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "base/number.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "engine/predictors.h"
 #include "engine/presets/measured.h"
 #include "engine/presets/paper.h"
 #include "engine/simulator.h"
 #include "trace/cluster_file.h"
+#include "trace/input.h"
 #include "trace/reader.h"
 #include "trace_options.h"
 
@@ -119,6 +121,15 @@ std::vector<Option> run_options() {
        .help = "what policies believe of run times: oracle, noisy:SIGMA or none",
        .default_value = "oracle"},
       {.name = "--set", .metavar = "K=V", .help = set_help(), .kind = OptionKind::kRepeated},
+      {.name = "--faults",
+       .metavar = "F",
+       .help =
+           "what fails: a CSV file, or drawn by kind:HOURS-BETWEEN:MINUTES-LONG of each server, "
+           "device or slow device, as server:720:60,slow:240:30 (docs/simulation.md)"},
+      {.name = "--progress",
+       .metavar = "R",
+       .help = "whole: replicas run whole or not at all; partial: in proportion to placed tasks",
+       .default_value = "whole"},
       {.name = "--load", .metavar = "X", .help = "divide arrival times by X"},
       {.name = "--seed", .metavar = "S", .help = "of every random draw", .default_value = "1"},
       {.name = "--check",
@@ -127,6 +138,62 @@ std::vector<Option> run_options() {
   };
   options.insert(options.end(), more.begin(), more.end());
   return options;
+}
+
+constexpr std::size_t kMostFaultBytes = 64U << 20U;
+
+Error fault_error(std::string_view found) {
+  Error error = usage_error("not a failure process", "--faults");
+  error.found = fmt::format("'{}'", printable(found));
+  error.expected =
+      "server|device|slow:HOURS-BETWEEN:MINUTES-LONG, hours from 0.1, minutes from 0.01";
+  return error;
+}
+
+// "server:720:60": of each server, 720 hours between failures and 60 minutes to repair.
+Status read_fault_process(std::string_view text, FaultProcess& process) {
+  const auto parts = split(text, ':');
+  const auto between_h = parts.size() == 3 ? parse_number(parts[1]) : std::nullopt;
+  const auto long_min = parts.size() == 3 ? parse_number(parts[2]) : std::nullopt;
+  constexpr double kMost = 1e6;
+  if (!between_h || !long_min || *between_h < 0.1 || *long_min < 0.01 || *between_h > kMost ||
+      *long_min > kMost) {
+    return fail(fault_error(text));
+  }
+  const TimeUs between_us = std::llround(*between_h * static_cast<double>(kUsPerHour));
+  const TimeUs long_us = std::llround(*long_min * static_cast<double>(kUsPerMin));
+  if (parts[0] == "server") {
+    process.server_between_us = between_us;
+    process.server_repair_us = long_us;
+  } else if (parts[0] == "device") {
+    process.device_between_us = between_us;
+    process.device_repair_us = long_us;
+  } else if (parts[0] == "slow") {
+    process.slow_between_us = between_us;
+    process.slow_for_us = long_us;
+  } else {
+    return fail(fault_error(text));
+  }
+  return {};
+}
+
+Result<FaultSource> read_faults(const Args& args, const Cluster& cluster) {
+  FaultSource out;
+  if (!args.has("--faults")) return out;
+  const std::string text = args.text("--faults");
+  const bool drawn =
+      text.starts_with("server:") || text.starts_with("device:") || text.starts_with("slow:");
+  if (!drawn) {
+    BERTH_TRY(const std::string bytes,
+              trace::read_whole(text, "a list of failures", kMostFaultBytes));
+    BERTH_TRY(out.events, parse_faults(bytes, text, cluster));
+    return out;
+  }
+  out.process.emplace();
+  for (const auto part : split(text, ',')) {
+    BERTH_CHECK_OK(read_fault_process(part, *out.process));
+  }
+  return out;
 }
 
 Result<RunSetup> read_run_setup(const Args& args) {
@@ -142,6 +209,9 @@ Result<RunSetup> read_run_setup(const Args& args) {
   BERTH_TRY(const std::int64_t seed, args.integer("--seed", 0, INT64_MAX));
   setup.seed = static_cast<std::uint64_t>(seed);
   setup.check = kDebugBuild || args.flag("--check");
+  constexpr std::array<std::string_view, 2> kRules = {"whole", "partial"};
+  BERTH_TRY(const std::string rule, args.choice("--progress", kRules));
+  setup.progress_rule = rule == "partial" ? ProgressRule::kPartial : ProgressRule::kWhole;
   setup.predict = args.text("--predict");
   BERTH_CHECK_OK(known_predictor(setup.predict));
   BERTH_TRY(setup.policy_options, set_options(args));
@@ -154,6 +224,7 @@ Result<RunSetup> read_run_setup(const Args& args) {
   BERTH_TRY(setup.cluster, trace::load_cluster(args.text("--cluster")));
   BERTH_TRY(trace::ReadResult read, trace::read_trace(args.text("--trace"), options));
   setup.report = std::move(read.report);
+  BERTH_TRY(setup.faults, read_faults(args, setup.cluster));
   if (source.draws()) {
     source.trace = std::move(read.trace);
     BERTH_TRY(setup.workload, draw_workload(setup, setup.seed, setup.report));
@@ -174,6 +245,14 @@ Result<Workload> draw_workload(const RunSetup& setup, std::uint64_t seed,
   if (source.load != 1.0) divide_arrivals(workload, source.load);
   if (source.limit > 0) keep_first(workload, source.limit);
   return workload;
+}
+
+// Drawn for the time in which jobs arrive, twice, and a month more; nothing fails after that.
+std::vector<FaultEvent> draw_faults_of(const RunSetup& setup, const Workload& workload,
+                                       std::uint64_t seed) {
+  if (!setup.faults.process) return setup.faults.events;
+  const TimeUs until_us = 2 * workload.jobs.back().submit_us + 30 * kUsPerDay;
+  return draw_faults(*setup.faults.process, setup.cluster, until_us, Rng(seed).fork("faults"));
 }
 
 Result<std::unique_ptr<Policy>> make_policy(const std::string& name, const RunSetup& setup) {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli.h"
+#include "engine/execution.h"
+#include "engine/faults.h"
 #include "engine/presets/settings.h"
 #include "engine/workload.h"
 #include "model/cluster.h"
@@ -29,6 +32,12 @@ struct WorkloadSource {
   [[nodiscard]] bool draws() const { return preset != Preset::kAsTraced; }
 };
 
+// What fails: events of a file, or a process that each seed draws anew.
+struct FaultSource {
+  std::vector<FaultEvent> events;
+  std::optional<FaultProcess> process;
+};
+
 struct RunSetup {
   Cluster cluster;
   WorkloadSource source;
@@ -38,6 +47,8 @@ struct RunSetup {
   std::vector<PolicyOption> policy_options;  // --set
   std::uint64_t seed = 1;
   bool check = false;
+  ProgressRule progress_rule = ProgressRule::kWhole;
+  FaultSource faults;
 };
 
 // Validates every option before anything is read.
@@ -46,6 +57,10 @@ struct RunSetup {
 // The jobs of a run with this seed, where the source draws them.
 [[nodiscard]] Result<Workload> draw_workload(const RunSetup& setup, std::uint64_t seed,
                                              trace::RejectReport& report);
+
+// What fails in a run of these jobs with this seed.
+[[nodiscard]] std::vector<FaultEvent> draw_faults_of(const RunSetup& setup,
+                                                     const Workload& workload, std::uint64_t seed);
 
 // A policy of that name with the options of the set-up; refuses what its predictors cannot serve.
 [[nodiscard]] Result<std::unique_ptr<Policy>> make_policy(const std::string& name,

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kNewFile = 0666;  // the umask takes away
+constexpr mode_t kNewFile = 0600;  // may name users and jobs: its owner decides who else reads it
 constexpr mode_t kModeBits = 0777;
 
 std::string folder_of(const std::string& path) {

@@ -12,7 +12,7 @@ namespace berth {
 
 class AtomicFile {
  public:
-  // A file that is replaced keeps its mode; a new one gets what the umask leaves. "-" is standard
+  // A file that is replaced keeps its mode; a new one is its owner's alone. "-" is standard
   // output, and what is not a regular file (a pipe, /dev/null) is written directly.
   [[nodiscard]] static Result<AtomicFile> create(const std::string& path);
 

@@ -8,26 +8,62 @@
 namespace berth {
 namespace {
 
-// Sums and lists over the jobs that count.
+struct Share {
+  std::uint64_t of = 0;
+  std::uint64_t met = 0;
+
+  void add(bool is_met) {
+    ++of;
+    if (is_met) ++met;
+  }
+  [[nodiscard]] std::optional<double> ratio() const {
+    if (of == 0) return std::nullopt;
+    return static_cast<double>(met) / static_cast<double>(of);
+  }
+};
+
+// Sums and lists over jobs.
 struct JobFigures {
   std::vector<double> jct_s;
   double jct_sum_s = 0;
   double wait_sum_s = 0;
   double busy_gpu_s = 0;
-  std::uint64_t with_deadline = 0;
-  std::uint64_t deadline_met = 0;
+  Share deadlines;
+  Share accuracies;
+  double accuracy_sum = 0;
+  std::uint64_t with_curve = 0;
 };
 
-void add_job(JobFigures& figures, const Job& job, const JobState& state) {
+bool counts(const JobState& state) {
+  return state.status == JobStatus::kFinished || state.status == JobStatus::kStopped;
+}
+
+// Accuracy is read off at the deadline, or at the end of the job if that came first.
+void add_training(JobFigures& figures, const Job& job, const TrainingTruth& truth,
+                  const JobOutcome& outcome) {
+  const double accuracy = truth.curve.accuracy(outcome.iterations_by_deadline);
+  figures.accuracy_sum += accuracy;
+  ++figures.with_curve;
+  if (job.required_accuracy_ppm < 0) return;
+  figures.accuracies.add(accuracy >= static_cast<double>(job.required_accuracy_ppm) / 1e6);
+}
+
+// As-traced jobs hold all their GPUs while they run; of others the outcome knows.
+double held_gpu_s(const Job& job, const JobState& state, const JobOutcome* outcome) {
+  constexpr double kUsPerSecond = 1e6;
+  if (outcome != nullptr) return outcome->held_gpu_us / kUsPerSecond;
+  if (job.gpu_milli_per_task == 0) return 0.0;
+  return seconds(state.attained_us) * static_cast<double>(job.gpu_milli()) / 1000.0;
+}
+
+void add_job(JobFigures& figures, const Job& job, const JobState& state,
+             const JobOutcome* outcome) {
   if (state.last_stop_us == kNever) return;
-  const double held_gpus =
-      job.gpu_milli_per_task == 0 ? 0.0 : static_cast<double>(job.gpu_milli()) / 1000.0;
-  figures.busy_gpu_s += seconds(state.attained_us) * held_gpus;
+  figures.busy_gpu_s += held_gpu_s(job, state, outcome);
   if (job.deadline_us.known()) {
-    ++figures.with_deadline;
-    if (state.ended() && state.last_stop_us <= job.deadline_us.value()) ++figures.deadline_met;
+    figures.deadlines.add(counts(state) && state.last_stop_us <= job.deadline_us.value());
   }
-  if (state.status != JobStatus::kFinished && state.status != JobStatus::kStopped) return;
+  if (!counts(state)) return;
   const double jct_s = seconds(state.last_stop_us - job.submit_us);
   figures.jct_s.push_back(jct_s);
   figures.jct_sum_s += jct_s;
@@ -62,7 +98,11 @@ Metrics summarise(const Cluster& cluster, const Workload& workload, SimulationRe
     metrics.finished += state.status == JobStatus::kFinished ? 1 : 0;
     metrics.stopped += state.status == JobStatus::kStopped ? 1 : 0;
     metrics.failed += state.status == JobStatus::kFailed ? 1 : 0;
-    add_job(figures, workload.jobs[j], state);
+    const bool trains = !result.outcomes.empty();
+    add_job(figures, workload.jobs[j], state, trains ? &result.outcomes[j] : nullptr);
+    if (trains && state.last_stop_us != kNever) {
+      add_training(figures, workload.jobs[j], workload.training.jobs[j], result.outcomes[j]);
+    }
   }
   metrics.unfinished =
       metrics.jobs - metrics.finished - metrics.stopped - metrics.failed - metrics.never_fit;
@@ -79,11 +119,17 @@ Metrics summarise(const Cluster& cluster, const Workload& workload, SimulationRe
       metrics.gpu_utilisation = figures.busy_gpu_s / (static_cast<double>(cluster.gpus()) * span_s);
     }
   }
-  if (figures.with_deadline > 0) {
-    metrics.deadline_ratio =
-        static_cast<double>(figures.deadline_met) / static_cast<double>(figures.with_deadline);
+  metrics.deadline_ratio = figures.deadlines.ratio();
+  metrics.accuracy_ratio = figures.accuracies.ratio();
+  if (figures.with_curve > 0) {
+    metrics.mean_accuracy = figures.accuracy_sum / static_cast<double>(figures.with_curve);
+    metrics.inter_server_bytes = std::round(result.totals.inter_server_bytes);
+    metrics.overloads = result.totals.overloads;
+    metrics.migrations = result.totals.migrations;
+    metrics.lost_iterations = static_cast<std::uint64_t>(result.lost_iterations);
   }
   metrics.preemptions = result.preemptions;
+  metrics.evictions = result.evictions;
   metrics.rounds = result.rounds;
   set_round_times(metrics, result.active_round_ns);
   metrics.events = result.events;

@@ -36,6 +36,7 @@ struct Metrics {
   std::optional<std::uint64_t> overloads;
   std::optional<std::uint64_t> migrations;
   std::uint64_t preemptions = 0;
+  std::uint64_t evictions = 0;
   std::optional<std::uint64_t> lost_iterations;
   std::uint64_t rounds = 0;
   std::uint64_t active_rounds = 0;

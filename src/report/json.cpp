@@ -43,6 +43,7 @@ Json to_json(const Metrics& m) {
       {"gpu_utilisation", maybe(m.gpu_utilisation)},
       {"overloads", maybe(m.overloads)},
       {"migrations", maybe(m.migrations)},
+      {"evictions", m.evictions},
       {"preemptions", m.preemptions},
       {"lost_iterations", maybe(m.lost_iterations)},
       {"rounds", m.rounds},

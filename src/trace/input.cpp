@@ -132,4 +132,17 @@ Error Input::error(std::uint64_t line, std::string field, std::string message, s
                    std::move(expected));
 }
 
+Result<std::string> read_whole(const std::string& path, std::string_view what,
+                               std::size_t most_bytes) {
+  BERTH_TRY(Input input, Input::open(path, std::string(what)));
+  while (input.window().size() <= most_bytes && input.more()) {
+  }
+  if (!input.status()) return fail(input.status().error());
+  if (input.window().size() > most_bytes) {
+    return fail(bad_input(path, 0, "", fmt::format("too large for {}", what),
+                          fmt::format("more than {} MiB", most_bytes >> 20U), std::string(what)));
+  }
+  return std::string(input.window());
+}
+
 }  // namespace berth::trace

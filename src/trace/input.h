@@ -63,4 +63,9 @@ class Input {
   Status status_;
 };
 
+// All of a small file, decompressed. `what` it should be is for messages: "a description of a
+// cluster".
+[[nodiscard]] Result<std::string> read_whole(const std::string& path, std::string_view what,
+                                             std::size_t most_bytes);
+
 }  // namespace berth::trace

@@ -63,14 +63,14 @@ TEST_F(AtomicFileTest, NothingIsSeenBeforeItIsWhole) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(AtomicFileTest, ModeOfTheFileReplacedElseTheUmask) {
-  const mode_t before = ::umask(027);
+TEST_F(AtomicFileTest, ModeOfTheFileReplacedElseTheOwnersAlone) {
+  const mode_t before = ::umask(0);
   put(at("new"), "x");
   ::umask(before);
-  EXPECT_EQ(mode_of(at("new")), 0640U);
-  ASSERT_EQ(::chmod(at("new").c_str(), 0600), 0);
-  put(at("new"), "y");
   EXPECT_EQ(mode_of(at("new")), 0600U);
+  ASSERT_EQ(::chmod(at("new").c_str(), 0640), 0);
+  put(at("new"), "y");
+  EXPECT_EQ(mode_of(at("new")), 0640U);
 }
 
 TEST_F(AtomicFileTest, BehindLinksTheFileIsReplaced) {
