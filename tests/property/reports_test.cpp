@@ -286,5 +286,110 @@ TEST(Reports, AHeadThatWaitsForAnotherGpuTypeIsNamedOrPassed) {
   }
 }
 
+// --- batsim#66: after a host went down and up the same job ran four times longer -----------------
+
+SimulationResult run_with_faults(const Cluster& cluster, const Workload& workload,
+                                 const char* policy, const std::vector<FaultEvent>& faults) {
+  const auto made = (*find_policy(policy))->make({});
+  const auto predictors = make_predictors("oracle", workload, 7);
+  const SimulationOptions options{.seed = 7, .check = true, .faults = faults};
+  auto result = simulate(cluster, workload, **made, **predictors, options);
+  EXPECT_TRUE(result) << result.error().text();
+  return result ? *std::move(result) : SimulationResult{};
+}
+
+// Two equal jobs; the only server goes down and comes back at every possible second.
+TEST(Reports, AServerDownAndUpLeavesTheNextJobsDurationAlone) {
+  const Cluster cluster = testing::cluster_of("1x2");
+  const Workload workload =
+      testing::workload_of({{.submit_s = 0, .run_s = 10}, {.submit_s = 30, .run_s = 10}});
+  for (const char* const policy : kPolicies) {
+    for (TimeUs down_s = 1; down_s < 45; ++down_s) {
+      for (const TimeUs long_s : {1, 3, 20}) {
+        SCOPED_TRACE(fmt::format("{}, down at {} s for {} s", policy, down_s, long_s));
+        const SimulationResult result = run_with_faults(
+            cluster, workload, policy,
+            {{.at_us = down_s * kUsPerS, .kind = FaultKind::kServerDown, .id = 0},
+             {.at_us = (down_s + long_s) * kUsPerS, .kind = FaultKind::kServerUp, .id = 0}});
+        for (std::size_t j = 0; j < 2; ++j) {
+          const JobState& state = result.states[j];
+          ASSERT_EQ(state.status, JobStatus::kFinished);
+          // Its last run is whole, and only what a failure took away was run again.
+          EXPECT_EQ(state.last_stop_us - state.last_start_us, 10 * kUsPerS);
+          if (state.evictions > 0) continue;
+          EXPECT_EQ(state.attained_us, 10 * kUsPerS);
+        }
+      }
+    }
+  }
+}
+
+// --- volcano#5805: a gang stays below its minimum for ever after its node comes back -------------
+
+TEST(Reports, AGangUnderWhichAServerFailsIsEvictedWholeAndRunsAgain) {
+  const Cluster cluster = testing::cluster_of("2x2");
+  // A gang over both servers; a rival comes while one of them is down.
+  const Workload workload = testing::workload_of(
+      {{.submit_s = 0, .run_s = 100, .gpus = 4}, {.submit_s = 12, .run_s = 20, .gpus = 2}});
+  for (const char* const policy : kPolicies) {
+    SCOPED_TRACE(policy);
+    const SimulationResult result =
+        run_with_faults(cluster, workload, policy,
+                        {{.at_us = 10 * kUsPerS, .kind = FaultKind::kServerDown, .id = 1},
+                         {.at_us = 15 * kUsPerS, .kind = FaultKind::kServerUp, .id = 1}});
+    EXPECT_EQ(result.states[0].evictions, 1U);
+    for (const JobState& state : result.states) EXPECT_EQ(state.status, JobStatus::kFinished);
+    const JobState& gang = result.states[0];
+    EXPECT_EQ(gang.last_stop_us - gang.last_start_us, 100 * kUsPerS);
+  }
+}
+
+// The run ends all the same if the server never comes back, and the gang has its reason.
+TEST(Reports, AServerThatNeverComesBack) {
+  const Cluster cluster = testing::cluster_of("2x2");
+  const Workload workload = testing::workload_of(
+      {{.submit_s = 0, .run_s = 100, .gpus = 4}, {.submit_s = 12, .run_s = 20, .gpus = 2}});
+  for (const char* const policy : {"sjf", "srtf"}) {
+    SCOPED_TRACE(policy);
+    const SimulationResult result =
+        run_with_faults(cluster, workload, policy,
+                        {{.at_us = 10 * kUsPerS, .kind = FaultKind::kServerDown, .id = 1}});
+    EXPECT_EQ(result.states[0].status, JobStatus::kPending);
+    EXPECT_NE(result.reasons[0].code, ReasonCode::kNone);
+    EXPECT_EQ(result.states[1].status, JobStatus::kFinished);
+  }
+}
+
+// --- KAI-Scheduler#416: 24 x 2,000 MiB accepted on 46,068 MiB ------------------------------------
+
+TEST(Reports, GpuMemoryIsNeverOverCommitted) {
+  Cluster cluster = testing::cluster_of("1x1");
+  cluster.gpu_types[0].memory_mib = 46'068;
+  std::vector<SimpleJob> jobs(24, {.submit_s = 0, .run_s = 100, .gpus = 1, .gpu_milli = 10});
+  Workload workload = testing::workload_of(jobs);
+  for (Job& job : workload.jobs) job.gpu_memory_mib_per_task = 2'000;
+  for (const char* const policy : kPolicies) {
+    SCOPED_TRACE(policy);
+    const auto result = testing::run_policy(cluster, workload, policy).result;
+    std::size_t at_once = 0;
+    for (const JobState& state : result.states) at_once += state.first_start_us == 0 ? 1 : 0;
+    EXPECT_EQ(at_once, 23U);
+    EXPECT_EQ(result.states[23].first_start_us, 100 * kUsPerS);
+  }
+}
+
+TEST(Reports, AJobThatNeedsMoreGpuMemoryThanAnyDeviceHasNeverFits) {
+  Cluster cluster = testing::cluster_of("2x1");
+  cluster.gpu_types[0].memory_mib = 16'000;
+  Workload workload = testing::workload_of({{.run_s = 10}, {.run_s = 10}});
+  workload.jobs[0].gpu_memory_mib_per_task = 16'001;
+  for (const char* const policy : kPolicies) {
+    SCOPED_TRACE(policy);
+    const auto result = testing::run_policy(cluster, workload, policy).result;
+    EXPECT_EQ(result.never_fit, 1U);
+    EXPECT_EQ(result.states[1].status, JobStatus::kFinished);
+  }
+}
+
 }  // namespace
 }  // namespace berth
