@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/int128.h"
+
 namespace berth::presets {
 namespace {
-
-__extension__ typedef __int128 Wide;  // NOLINT(modernize-use-using)
 
 // Shorter than this nothing can be divided among the tasks of a replica.
 constexpr TimeUs kShortestIteration = 1000;
@@ -29,9 +29,9 @@ std::int64_t rounds_of(const IterationWish& wish, TimeUs alone_us) {
 
 // As the engine counts: an iteration in whole picoseconds, the run in whole microseconds.
 TimeUs run_time(const IterationPlan& plan, std::int64_t rounds) {
-  constexpr Wide kPerUs = 1'000'000;
-  const Wide every = plan.checkpoint_iterations;
-  const Wide pace = plan.compute_us * kPerUs + (plan.checkpoint_us * kPerUs + every - 1) / every;
+  constexpr Int128 kPerUs = 1'000'000;
+  const Int128 every = plan.checkpoint_iterations;
+  const Int128 pace = plan.compute_us * kPerUs + (plan.checkpoint_us * kPerUs + every - 1) / every;
   return static_cast<TimeUs>((rounds * pace + kPerUs - 1) / kPerUs);
 }
 
@@ -49,8 +49,8 @@ IterationPlan plan_iterations(const IterationWish& wish) {
   plan.checkpoint_us =
       std::min(wish.checkpoint_us, rounds_between * iteration_us / kCheckpointPart);
   // What checkpoints leave of the run, in equal parts.
-  const Wide parts = Wide{rounds} * plan.checkpoint_iterations;
-  const Wide left = Wide{alone_us} * plan.checkpoint_iterations - Wide{rounds} * plan.checkpoint_us;
+  const Int128 parts = Int128{rounds} * plan.checkpoint_iterations;
+  const Int128 left = Int128{alone_us} * plan.checkpoint_iterations - Int128{rounds} * plan.checkpoint_us;
   plan.compute_us = static_cast<TimeUs>((left + parts / 2) / parts);
   plan.alone_us = run_time(plan, rounds);
   return plan;
