@@ -33,7 +33,8 @@ std::string twin_log(const Cluster& cluster, const Workload& workload, Policy& p
                      std::string_view predict) {
   const auto predictors = make_predictors(predict, workload, 7);
   TextEventLog log;
-  const Status status = simulate_slowly(cluster, workload, policy, **predictors, {.seed = 7, .log = &log});
+  const Status status =
+      simulate_slowly(cluster, workload, policy, **predictors, {.seed = 7, .log = &log});
   EXPECT_TRUE(status) << status.error().text();
   return log.text();
 }

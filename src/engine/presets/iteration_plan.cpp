@@ -50,7 +50,8 @@ IterationPlan plan_iterations(const IterationWish& wish) {
       std::min(wish.checkpoint_us, rounds_between * iteration_us / kCheckpointPart);
   // What checkpoints leave of the run, in equal parts.
   const Int128 parts = Int128{rounds} * plan.checkpoint_iterations;
-  const Int128 left = Int128{alone_us} * plan.checkpoint_iterations - Int128{rounds} * plan.checkpoint_us;
+  const Int128 left =
+      Int128{alone_us} * plan.checkpoint_iterations - Int128{rounds} * plan.checkpoint_us;
   plan.compute_us = static_cast<TimeUs>((left + parts / 2) / parts);
   plan.alone_us = run_time(plan, rounds);
   return plan;
