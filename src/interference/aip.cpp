@@ -18,11 +18,6 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// The Gaussian process is not among the paper's techniques, and dear.
-bool of_the_paper(const TechniqueInfo& info) {
-  return info.name != "gaussian-process";
-}
-
 Params quick(Params params) {
   for (auto& [name, value] : params) {
     if (name == "trees") value = std::min(value, kForestTrees);
@@ -108,7 +103,7 @@ Result<AipResult> run_aip(const TrainingSet& set, Rng rng) {
   out.mean_mae = mean_error(set, split);
   for (const Category category : kCategories) {
     for (const TechniqueInfo& info : all_techniques()) {
-      if (!of_the_paper(info)) continue;
+      if (!info.of_the_paper) continue;
       if (const auto cell = evaluate_once(set, split, info, category, rng)) {
         out.cells.push_back(*cell);
       }

@@ -7,7 +7,7 @@
 namespace berth::interference {
 namespace {
 
-enum class When : std::uint8_t { kAlways, kKnownJobs };
+enum class When : std::uint8_t { kAlways, kKnownJobs, kNewJobs };
 
 struct Choice {
   std::string_view technique;
@@ -28,6 +28,7 @@ constexpr Choice kChoices[] = {
     {"knn", 2},
     {"svr-linear", 1},
     {"gaussian-process", 1, false, false, When::kKnownJobs},
+    {"kernel-ridge", 3, false, false, When::kNewJobs},
 };
 
 // A new job may lie outside of what was seen. Support vectors that hardly count a slack follow
@@ -68,7 +69,7 @@ std::vector<Candidate> make_candidates(std::span<const Feature> features, FoldKi
   for (const Choice& choice : kChoices) {
     const TechniqueInfo* info = find_technique(choice.technique);
     if (info == nullptr) continue;
-    if (kind == FoldKind::kJob && choice.when == When::kKnownJobs) continue;
+    if (choice.when == (kind == FoldKind::kJob ? When::kKnownJobs : When::kNewJobs)) continue;
     const std::size_t points = std::min(choice.most_grid, info->grid.size());
     for (std::size_t i = 0; i < points; ++i) {
       if (kind == FoldKind::kJob && too_free(info->grid[i])) continue;

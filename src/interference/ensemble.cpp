@@ -56,6 +56,7 @@ struct Ensemble::Search {
   Folding parts;
   std::vector<std::size_t> position;  // of a data row in `rows`
   Vector target;                      // by position
+  Vector trust;                       // of the features, in a held-out part; 1: as in training
 
   Search(const TrainingSet& training, const std::vector<std::size_t>& used, FoldKind what, Rng draw)
       : set(training),
@@ -71,6 +72,7 @@ struct Ensemble::Search {
       target(static_cast<Eigen::Index>(i)) =
           log_slowdown(set.rate(static_cast<Eigen::Index>(rows[i])));
     }
+    trust = Vector::Ones(target.size());
     parts = inner_folds(*set.data, rows, kind, kind == FoldKind::kJob ? kJobParts : kPairParts,
                         rng.fork("parts"));
     held_out.assign(candidates.size(), Vector::Constant(target.size(), kMissingValue));
@@ -103,10 +105,12 @@ struct Ensemble::Search {
     return part;
   }
 
+  void measure_trust();
   [[nodiscard]] Status try_pair_models(const Part& whole);
   [[nodiscard]] Status try_techniques(std::span<const std::size_t> which, std::size_t first,
                                       std::size_t last);
-  // Mean absolute error of the rate over the positions that have a prediction.
+  // Mean absolute error of the rate over the positions that have a prediction, strangers counting
+  // less: one odd job among few would choose for all.
   [[nodiscard]] double error_of(const Vector& predicted) const;
   [[nodiscard]] std::vector<std::size_t> by_error(std::vector<std::size_t> which) const;
   [[nodiscard]] std::vector<std::size_t> one_of_a_kind(const std::vector<std::size_t>& which) const;
@@ -114,7 +118,23 @@ struct Ensemble::Search {
   [[nodiscard]] std::vector<double> committee(const std::vector<std::size_t>& usable) const;
   [[nodiscard]] std::vector<double> greedy(const std::vector<std::size_t>& usable) const;
   [[nodiscard]] std::vector<double> choose_weights() const;
+  [[nodiscard]] std::vector<double> stranger_weights(const std::vector<double>& weights) const;
 };
+
+void Ensemble::Search::measure_trust() {
+  if (kind != FoldKind::kJob) return;
+  for (const Fold& fold : parts.folds) {
+    Scaler scaler;
+    Novelty novelty;
+    scaler.fit(features, set.raw, fold.train);
+    novelty.fit(features, scaler.apply(set.raw, fold.train));
+    const Matrix x = scaler.apply(set.raw, fold.test);
+    for (std::size_t i = 0; i < fold.test.size(); ++i) {
+      trust(static_cast<Eigen::Index>(position[fold.test[i]])) = novelty.trust(
+          {x.row(static_cast<Eigen::Index>(i)).data(), static_cast<std::size_t>(x.cols())});
+    }
+  }
+}
 
 Status Ensemble::Search::try_pair_models(const Part& whole) {
   for (std::size_t c = 0; c < candidates.size(); ++c) {
@@ -167,15 +187,16 @@ Status Ensemble::Search::try_techniques(std::span<const std::size_t> which, std:
 
 double Ensemble::Search::error_of(const Vector& predicted) const {
   double sum = 0;
-  std::size_t count = 0;
+  double count = 0;
   const double low = target.minCoeff();
   const double high = target.maxCoeff();
   for (Eigen::Index i = 0; i < predicted.size(); ++i) {
     if (std::isnan(predicted(i))) continue;
-    sum += std::abs(std::expm1(std::clamp(predicted(i), low, high)) - std::expm1(target(i)));
-    ++count;
+    sum += trust(i) *
+           std::abs(std::expm1(std::clamp(predicted(i), low, high)) - std::expm1(target(i)));
+    count += trust(i);
   }
-  return count == 0 ? std::numeric_limits<double>::infinity() : sum / static_cast<double>(count);
+  return count > 0 ? sum / count : std::numeric_limits<double>::infinity();
 }
 
 std::vector<std::size_t> Ensemble::Search::by_error(std::vector<std::size_t> which) const {
@@ -241,6 +262,18 @@ std::vector<double> Ensemble::Search::committee(const std::vector<std::size_t>& 
   return weight;
 }
 
+// The better one of the pair models, where they can be had.
+std::vector<double> Ensemble::Search::stranger_weights(const std::vector<double>& weights) const {
+  std::vector<std::size_t> pair_models;
+  for (std::size_t c = 0; c < candidates.size() && kind == FoldKind::kJob; ++c) {
+    if (fitted[c] && !held_out[c].hasNaN()) pair_models.push_back(c);
+  }
+  if (pair_models.empty()) return weights;
+  std::vector<double> out(candidates.size(), 0.0);
+  out[by_error(pair_models).front()] = 1.0;
+  return out;
+}
+
 // Greedy selection with replacement.
 std::vector<double> Ensemble::Search::greedy(const std::vector<std::size_t>& usable) const {
   std::vector<double> count(candidates.size(), 0.0);
@@ -271,6 +304,7 @@ Result<Ensemble> Ensemble::fit(const TrainingSet& set, const std::vector<std::si
                                FoldKind kind, Rng rng) {
   Search search(set, rows, kind, rng);
   const auto whole = search.prepare(rows);
+  search.measure_trust();
   BERTH_CHECK_OK(search.try_pair_models(whole));
   std::vector<std::size_t> techniques;
   for (std::size_t c = 0; c < search.candidates.size(); ++c) {
@@ -280,10 +314,12 @@ Result<Ensemble> Ensemble::fit(const TrainingSet& set, const std::vector<std::si
   const auto kept = search.best_techniques();
   BERTH_CHECK_OK(search.try_techniques(kept, kFirstParts, search.parts.folds.size()));
   const auto weights = search.choose_weights();
+  const auto stranger_weights = search.stranger_weights(weights);
 
   Ensemble out;
   out.scaler_ = whole.scaler;
   out.latent_ = whole.latent;
+  if (kind == FoldKind::kJob) out.novelty_.fit(search.features, whole.prepared.x);
   const double range = search.target.maxCoeff() - search.target.minCoeff();
   out.low_target_ = search.target.minCoeff() - kBeyondRange * range;
   out.high_target_ = search.target.maxCoeff() + kBeyondRange * range;
@@ -292,16 +328,19 @@ Result<Ensemble> Ensemble::fit(const TrainingSet& set, const std::vector<std::si
   Vector squares = Vector::Zero(n);
   for (std::size_t c = 0; c < search.candidates.size(); ++c) {
     out.scores_.push_back({search.candidates[c], search.error_of(search.held_out[c]), weights[c],
-                           !search.held_out[c].hasNaN()});
-    if (weights[c] <= 0) continue;
-    mean += weights[c] * search.held_out[c];
-    squares += weights[c] * search.held_out[c].cwiseAbs2();
+                           stranger_weights[c], !search.held_out[c].hasNaN()});
+    if (weights[c] <= 0 && stranger_weights[c] <= 0) continue;
+    const Vector share =
+        (search.trust.array() * weights[c] + (1.0 - search.trust.array()) * stranger_weights[c]);
+    mean += share.cwiseProduct(search.held_out[c]);
+    squares += share.cwiseProduct(search.held_out[c].cwiseAbs2());
     if (!search.fitted[c]) {
       BERTH_TRY(search.fitted[c], Member::fit(search.candidates[c], search.features, *set.data,
                                               whole.prepared, whole.target, rng.fork(c)));
     }
     out.members_.push_back(std::move(*search.fitted[c]));
     out.weights_.push_back(weights[c]);
+    out.stranger_weights_.push_back(stranger_weights[c]);
   }
   out.calibrate(search.target, mean, squares);
   return out;
@@ -337,12 +376,15 @@ Prediction Ensemble::predict(std::span<const double> raw, JobIndex subject,
   std::vector<double> x(raw.size());
   scaler_.apply(raw, x);
   const Query query{x, {&subject, 1}, corunners, latent_.of(subject, corunners)};
+  const double trust = novelty_.trust(x);
   double mean = 0;
   double squares = 0;
   for (std::size_t m = 0; m < members_.size(); ++m) {
+    const double share = trust * weights_[m] + (1.0 - trust) * stranger_weights_[m];
+    if (share == 0.0) continue;
     const double value = members_[m].predict(query);
-    mean += weights_[m] * value;
-    squares += weights_[m] * value * value;
+    mean += share * value;
+    squares += share * value * value;
   }
   const double disagreement = std::max(squares - mean * mean, 0.0);
   double half = quantile_ * std::sqrt(base_spread_ * base_spread_ + disagreement);
@@ -366,6 +408,7 @@ const Candidate& Ensemble::leading() const {
 std::string Ensemble::name() const {
   std::vector<std::pair<double, std::string>> parts;
   for (std::size_t m = 0; m < members_.size(); ++m) {
+    if (weights_[m] <= 0) continue;
     const std::string& technique = members_[m].candidate().technique;
     const auto known = std::find_if(parts.begin(), parts.end(),
                                     [&](const auto& part) { return part.second == technique; });
@@ -384,18 +427,22 @@ std::string Ensemble::name() const {
 void Ensemble::save(nlohmann::json& out) const {
   nlohmann::json scaling;
   nlohmann::json latent;
+  nlohmann::json novelty;
   scaler_.save(scaling);
   latent_.save(latent);
+  novelty_.save(novelty);
   auto members = nlohmann::json::array();
   for (std::size_t m = 0; m < members_.size(); ++m) {
     nlohmann::json member;
     members_[m].save(member);
     member["weight"] = weights_[m];
+    member["stranger_weight"] = stranger_weights_[m];
     members.push_back(std::move(member));
   }
   out = {
       {"scaling", std::move(scaling)},
       {"latent", std::move(latent)},
+      {"novelty", std::move(novelty)},
       {"members", std::move(members)},
       {"low_target", low_target_},
       {"high_target", high_target_},
@@ -413,6 +460,8 @@ Result<Ensemble> Ensemble::load(const nlohmann::json& in, const FeatureMap& map)
   }
   BERTH_TRY(const auto latent, json_field<nlohmann::json>(in, "latent"));
   BERTH_TRY(out.latent_, LatentModel::load(latent));
+  BERTH_TRY(const auto novelty, json_field<nlohmann::json>(in, "novelty"));
+  BERTH_TRY(out.novelty_, Novelty::load(novelty, map.features().size()));
   BERTH_TRY(out.low_target_, json_field<double>(in, "low_target"));
   BERTH_TRY(out.high_target_, json_field<double>(in, "high_target"));
   BERTH_TRY(const auto conformal, json_field<nlohmann::json>(in, "conformal"));
@@ -433,6 +482,8 @@ Result<Ensemble> Ensemble::load(const nlohmann::json& in, const FeatureMap& map)
     BERTH_TRY(const double weight, json_field<double>(entry, "weight"));
     out.members_.push_back(std::move(member));
     out.weights_.push_back(weight);
+    BERTH_TRY(const double stranger, json_field<double>(entry, "stranger_weight"));
+    out.stranger_weights_.push_back(stranger);
   }
   return out;
 }

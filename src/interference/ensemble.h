@@ -6,7 +6,9 @@
 // candidates do so on the first parts, the best on all. (2) For new pairs, greedy selection with
 // replacement (Caruana et al., ICML 2004) finds the weights of the mean with the least absolute
 // error; for new jobs, of whom few are held out so that weights would follow chance, the best of
-// each kind count the same. (3) The chosen ones are fitted on all training rows. (4) The interval
+// each kind count the same. A new job unlike all known ones is left to the pair model more and more
+// (novelty.h): it returns to what the co-runners do to jobs in general, while others follow a slope
+// to where nothing was seen. (3) The chosen ones are fitted on all training rows. (4) The interval
 // is conformal: the held-out errors of the mean, divided by the spread expected there (Vovk et al.,
 // "cross-conformal predictors", 2015; Lei et al. 2018).
 #pragma once
@@ -20,6 +22,7 @@
 #include "interference/features.h"
 #include "interference/folds.h"
 #include "interference/member.h"
+#include "interference/novelty.h"
 
 namespace berth::interference {
 
@@ -46,8 +49,9 @@ struct TrainingSet {
 struct CandidateScore {
   Candidate candidate;
   double mae = 0;
-  double weight = 0;
-  bool all_parts = false;  // tried on every part, not only on the first
+  double weight = 0;           // where the jobs are like known ones
+  double stranger_weight = 0;  // far away from all of them
+  bool all_parts = false;      // tried on every part, not only on the first
 };
 
 class Ensemble {
@@ -77,8 +81,10 @@ class Ensemble {
 
   Scaler scaler_;
   LatentModel latent_;
+  Novelty novelty_;  // of the jobs; without sides where they are known
   std::vector<Member> members_;
   std::vector<double> weights_;
+  std::vector<double> stranger_weights_;
   double low_target_ = 0;  // predictions are kept near the range of training targets
   double high_target_ = 0;
   double base_spread_ = 1;  // of the log target, where members agree

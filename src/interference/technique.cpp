@@ -6,6 +6,7 @@
 #include "interference/techniques/boosting.h"
 #include "interference/techniques/forest.h"
 #include "interference/techniques/gaussian_process.h"
+#include "interference/techniques/kernel_ridge.h"
 #include "interference/techniques/knn.h"
 #include "interference/techniques/linear.h"
 #include "interference/techniques/svr.h"
@@ -25,6 +26,7 @@ std::span<const TechniqueInfo> all_techniques() {
       bagging_technique(),
       adaboost_r2_technique(),
       gradient_boosting_technique(),
+      kernel_ridge_technique(),
       gaussian_process_technique(),
   };
   return kAll;

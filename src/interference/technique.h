@@ -58,6 +58,7 @@ struct TechniqueInfo {
   std::unique_ptr<Regressor> (*make)(const Params&);
   // Of what save() wrote; kBadInput with the field that is wrong on anything else.
   Result<std::unique_ptr<Regressor>> (*load)(const nlohmann::json&);
+  bool of_the_paper = true;  // one of those that AIP compares
 };
 
 // In a fixed order: the simple ones first.

@@ -58,6 +58,13 @@ Status check_parameter(std::string_view name, double value, double low, double h
       usage_error(fmt::format("{}, expected {} to {}", value, low, high), std::string(name)));
 }
 
+double gamma_scale(const Matrix& x) {
+  const double mean = x.mean();
+  const double variance = (x.array() - mean).square().mean();
+  const double gamma = 1.0 / (static_cast<double>(x.cols()) * variance);
+  return variance > 0.0 && gamma <= 1e150 ? gamma : 1.0;
+}
+
 double parameter(const Params& params, std::string_view name, double fallback) {
   for (const auto& [key, value] : params) {
     if (key == name) return value;

@@ -23,6 +23,9 @@ inline constexpr double kMaxModelNumber = 1e200;
 // The defaults with some values replaced: one point of a grid.
 [[nodiscard]] Params with(Params params, const Params& changes);
 
+// Of kernels: 1/(features * variance over all cells); 1 when every cell is the same.
+[[nodiscard]] double gamma_scale(const Matrix& x);
+
 [[nodiscard]] inline double finite_or(double value, double fallback) {
   return std::isfinite(value) ? value : fallback;
 }

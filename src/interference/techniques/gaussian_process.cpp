@@ -298,7 +298,8 @@ TechniqueInfo gaussian_process_technique() {
             settings.evaluations = parameter(params, "evaluations", settings.evaluations);
             return std::make_unique<GaussianProcess>(settings);
           },
-          .load = GaussianProcess::load};
+          .load = GaussianProcess::load,
+          .of_the_paper = false};
 }
 
 }  // namespace berth::interference

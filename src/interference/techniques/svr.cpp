@@ -35,14 +35,6 @@ double power(double base, std::int64_t exponent) {
   return result;
 }
 
-// 1/(features * variance over all cells); 1 when every cell is the same.
-double gamma_scale(const Matrix& x) {
-  const double mean = x.mean();
-  const double variance = (x.array() - mean).square().mean();
-  const double gamma = 1.0 / (static_cast<double>(x.cols()) * variance);
-  return variance > 0.0 && gamma <= 1e150 ? gamma : 1.0;
-}
-
 // The rows as libsvm wants them; the model that it returns points into them.
 class Problem {
  public:

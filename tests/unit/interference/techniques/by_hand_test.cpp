@@ -163,6 +163,15 @@ TEST(GradientBoosting, OneFullStepOfAStumpIsTheSplitsMeans) {
   EXPECT_NEAR(at(*model, {9.0}), 11.0, 1e-12);
 }
 
+TEST(KernelRidge, OneRowPullsItsNeighbourhoodFromTheMeanByItsWeight) {
+  // Two far rows: each weight is its distance from the mean target over 1 + alpha.
+  const auto model = fitted("kernel-ridge", {{"alpha", 0.25}, {"gamma_factor", 1e6}},
+                            column({0.0, 10.0}), vector({1.0, 3.0}));
+  EXPECT_NEAR(at(*model, {0.0}), 2.0 - 1.0 / 1.25, 1e-12);
+  EXPECT_NEAR(at(*model, {10.0}), 2.0 + 1.0 / 1.25, 1e-12);
+  EXPECT_NEAR(at(*model, {5.0}), 2.0, 1e-12);  // the mean, away from both
+}
+
 TEST(GaussianProcess, GoesThroughPointsWithoutNoise) {
   Matrix x(12, 1);
   Vector y(12);
