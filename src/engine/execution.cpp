@@ -94,7 +94,9 @@ std::span<const Placement> Execution::places(JobId id) const {
 }
 
 std::uint32_t Execution::replica_of(JobId id, std::uint32_t task) const {
-  return run_of(id).first_replica + task / spec(id).partitions();
+  const Job& job = spec(id);
+  const std::uint32_t first = run_of(id).first_replica;
+  return job.replicas == 1 ? first : first + task / job.partitions();
 }
 
 bool Execution::is_complete(JobId id, const ReplicaRun& replica) const {
@@ -374,13 +376,13 @@ void Execution::end(JobId id, TimeUs now_us) {
   JobRun& run = run_of(id);
   settle(run, id, now_us);
   const std::span<const Placement> at = places(id);
-  if (run.workers_placed > 0 || run.parameter_server_placed) {
+  if (tracks_tasks_ && (run.workers_placed > 0 || run.parameter_server_placed)) {
     for (std::uint32_t k = 0; k < at.size(); ++k) {
       if (at[k].server.valid()) detach(id, {k, at[k]});
     }
-  }
-  for (std::uint32_t r = 0; r < spec(id).replicas; ++r) {
-    if (replicas_[run.first_replica + r].bytes > 0) network_.set(run.first_replica + r, {}, 1);
+    for (std::uint32_t r = 0; r < spec(id).replicas; ++r) {
+      if (replicas_[run.first_replica + r].bytes > 0) network_.set(run.first_replica + r, {}, 1);
+    }
   }
   close_run(id, now_us);
 }

@@ -47,7 +47,9 @@ struct Job {
   StopOption stop_at_worst = StopOption::kIterations;  // how far the system may downgrade it
 
   [[nodiscard]] std::uint32_t workers() const { return tasks - parameter_servers; }
-  [[nodiscard]] std::uint32_t partitions() const { return workers() / replicas; }
+  [[nodiscard]] std::uint32_t partitions() const {
+    return replicas == 1 ? workers() : workers() / replicas;
+  }
   [[nodiscard]] bool is_worker(std::uint32_t task) const { return task < workers(); }
   // GPUs taken when each task holds its share; a task with a share counts as a share.
   [[nodiscard]] std::int64_t gpu_milli() const {
