@@ -1,5 +1,6 @@
-// Future events, earliest first; at one instant by kind, then by id, so that order never depends on
-// how they got in.
+// What comes of the state of a run, earliest first: a job's end, or the end of its loading. At one
+// instant by id, so that order never depends on how they got in. Arrivals and failures are known
+// beforehand and stay in their lists.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +11,10 @@
 
 namespace berth {
 
-// At one instant: completions, then failures, then arrivals, then one decision (simulation.md). The
-// queue holds what comes of the state of a run: a job's end, or the end of its loading. Arrivals
-// and failures are known beforehand and stay in their lists.
-enum class FutureKind : std::uint8_t { kJob };
-
 struct FutureEvent {
   TimeUs at_us = 0;
-  FutureKind kind = FutureKind::kJob;
-  std::uint32_t id = 0;
-  std::uint32_t generation = 0;  // stale if its subject has moved on
+  std::uint32_t id = 0;          // JobId
+  std::uint32_t generation = 0;  // stale if its job has moved on
 };
 
 class EventQueue {
@@ -38,7 +33,6 @@ class EventQueue {
  private:
   static bool later(const FutureEvent& a, const FutureEvent& b) {
     if (a.at_us != b.at_us) return a.at_us > b.at_us;
-    if (a.kind != b.kind) return a.kind > b.kind;
     return a.id > b.id;
   }
   std::vector<FutureEvent> heap_;

@@ -497,7 +497,7 @@ bool Execution::update_job(JobId id, TimeUs now_us, EventQueue& queue) {
   if (next_us == run.next_us) return true;
   run.next_us = next_us;
   ++run.generation;
-  if (next_us != kNever) queue.push({next_us, FutureKind::kJob, id.value, run.generation});
+  if (next_us != kNever) queue.push({next_us, id.value, run.generation});
   return true;
 }
 

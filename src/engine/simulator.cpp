@@ -224,8 +224,11 @@ Status Simulation::read_tasks(std::size_t& next) {
     if (action.kind != first.kind || action.job != first.job) break;
     tasks_.push_back({action.task, action.to});
   }
-  const std::span<const Placement> places = state_.places_of(first.job);
-  before_.assign(places.begin(), places.end());
+  // As-traced jobs bring nothing from where they were.
+  if (first.kind == ActionKind::kMoveTask || !workload_.training.jobs.empty()) {
+    const std::span<const Placement> places = state_.places_of(first.job);
+    before_.assign(places.begin(), places.end());
+  }
   return {};
 }
 

@@ -69,8 +69,10 @@ void FreeIndex::sync_server(const ClusterView& view, ServerId server) {
     const DeviceState& state = view.devices[device];
     device_free_mib_[device] = state.free_memory_mib;
     const std::uint8_t device_up = up && state.up ? 1 : 0;
-    types_[spec.gpu_type.index()].up_devices += device_up - device_up_[device];
-    device_up_[device] = device_up;
+    if (device_up != device_up_[device]) {
+      types_[spec.gpu_type.index()].up_devices += device_up - device_up_[device];
+      device_up_[device] = device_up;
+    }
     set_device(device, device_up != 0 ? state.free_milli : 0);
   }
   file_server(server.value);

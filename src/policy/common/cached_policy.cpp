@@ -119,11 +119,15 @@ Reason never_reason(const Cluster& cluster, const Job& job) {
   const std::int64_t devices = cluster.gpus_of(job.gpu_types);
   if (devices == 0) return {.code = ReasonCode::kNeverGpuType, .asked = job.gpu_milli()};
   std::int64_t tasks = 0;  // that all devices together hold
-  const GpuTypeMask types = usable_types(cluster, job);
-  for (std::size_t t = 0; t < cluster.gpu_types.size(); ++t) {
-    const GpuTypeMask type = GpuTypeMask{1} << t;
-    if ((types & type) == 0) continue;
-    tasks += cluster.gpus_of(type) * tasks_in(job, cluster.gpu_types[t]);
+  if (job.gpu_memory_mib_per_task == 0) {
+    tasks = devices * tasks_in(job, kWholeGpuMilli, kUnlimitedMib);
+  } else {
+    const GpuTypeMask types = usable_types(cluster, job);
+    for (std::size_t t = 0; t < cluster.gpu_types.size(); ++t) {
+      const GpuTypeMask type = GpuTypeMask{1} << t;
+      if ((types & type) == 0) continue;
+      tasks += cluster.gpus_of(type) * tasks_in(job, cluster.gpu_types[t]);
+    }
   }
   if (tasks < job.workers()) {
     return {.code = ReasonCode::kNeverFits,
