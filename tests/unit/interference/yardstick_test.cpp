@@ -26,7 +26,7 @@ struct Goal {
 class Yardstick : public testing::TestWithParam<Goal> {};
 
 TEST_P(Yardstick, V100Counters) {
-  // With sanitizers it takes a quarter of an hour; what it runs is covered by smaller tests there.
+  // Not a fast test, least of all with sanitizers; smaller ones cover what it runs.
   if (std::getenv("BERTH_CASES_PERCENT") != nullptr) GTEST_SKIP() << "a share of all cases only";
   const std::string path = data_folder() + "gavel2019_v100.csv";
   if (!std::filesystem::exists(path)) {
