@@ -1,7 +1,6 @@
 #include "engine/execution.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/huge_pages.h"
 #include "base/int128.h"

@@ -8,7 +8,6 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kPicosecondsPerS = 1'000'000'000'000;
 // Far beyond any iteration, and small enough to add up a path of them.
 constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max() / 4096;
 

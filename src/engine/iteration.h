@@ -16,6 +16,7 @@ namespace berth {
 // Picoseconds: a microsecond times a factor in parts per million is a whole number of them.
 using Picoseconds = std::int64_t;
 inline constexpr std::int64_t kPicosecondsPerUs = 1'000'000;
+inline constexpr std::int64_t kPicosecondsPerS = 1'000'000'000'000;
 
 // What a replica sends between two servers in an iteration, both ways. a < b.
 struct PairBytes {

@@ -5,11 +5,6 @@
 #include "base/int128.h"
 
 namespace berth {
-namespace {
-
-constexpr std::int64_t kPicosecondsPerS = 1'000'000'000'000;
-
-}  // namespace
 
 std::int64_t demand_bytes_per_s(std::int64_t bytes, Picoseconds pace) {
   constexpr Int128 kMost = 1'000'000'000'000'000;  // so that the sum over a link stays in range

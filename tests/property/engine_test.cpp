@@ -12,21 +12,13 @@ namespace {
 
 using testing::RandomJobs;
 using PolicyRun = testing::Run;
+using testing::first_difference;
 
 constexpr const char* kPolicies[] = {"fifo", "fifo-backfill", "sjf", "srtf"};
 
 // The seed of case i: printed when it fails, and enough to repeat it.
 std::uint64_t seed_of(int i) {
   return 9000 + static_cast<std::uint64_t>(i);
-}
-
-// Runs in the twin; the first line in which the logs differ, or "".
-std::string first_difference(const std::string& fast, const std::string& slow) {
-  if (fast == slow) return "";
-  const auto [a, b] = std::mismatch(fast.begin(), fast.end(), slow.begin(), slow.end());
-  const auto at = static_cast<std::size_t>(a - fast.begin());
-  const std::size_t line = fast.rfind('\n', at == 0 ? 0 : at - 1) + 1;
-  return "fast: " + fast.substr(line, 80) + "\nslow: " + slow.substr(line, 80);
 }
 
 std::string twin_log(const Cluster& cluster, const Workload& workload, Policy& policy,

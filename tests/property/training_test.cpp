@@ -17,17 +17,6 @@ std::uint64_t seed_of(int i) {
   return 70'000 + static_cast<std::uint64_t>(i);
 }
 
-// The lines around the first difference, or "".
-std::string first_difference(const std::string& fast, const std::string& slow) {
-  if (fast == slow) return "";
-  const std::size_t common = std::min(fast.size(), slow.size());
-  const auto [a, b] =
-      std::mismatch(fast.begin(), fast.begin() + static_cast<std::ptrdiff_t>(common), slow.begin());
-  const auto at = static_cast<std::size_t>(a - fast.begin());
-  const std::size_t line = fast.rfind('\n', at == 0 ? 0 : at - 1) + 1;
-  return "fast: " + fast.substr(line, 160) + "\nslow: " + slow.substr(line, 160);
-}
-
 struct Case {
   Cluster cluster;
   Workload workload;
@@ -57,7 +46,7 @@ SimulationResult run_both(const Case& trial, Policy& policy, Policy& again, Prog
   const Status status =
       simulate_slowly(trial.cluster, trial.workload, again, **predictors, options);
   EXPECT_TRUE(status) << status.error().text();
-  EXPECT_EQ(first_difference(fast.text(), slow.text()), "");
+  EXPECT_EQ(testing::first_difference(fast.text(), slow.text()), "");
   return result ? *std::move(result) : SimulationResult{};
 }
 

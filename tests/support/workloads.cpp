@@ -74,6 +74,16 @@ Workload random_workload(Rng& rng, const Cluster& cluster, const RandomJobs& sha
   return workload_of(jobs);
 }
 
+std::string first_difference(const std::string& fast, const std::string& slow) {
+  if (fast == slow) return "";
+  const std::size_t common = std::min(fast.size(), slow.size());
+  const auto [a, b] =
+      std::mismatch(fast.begin(), fast.begin() + static_cast<std::ptrdiff_t>(common), slow.begin());
+  const auto at = static_cast<std::size_t>(a - fast.begin());
+  const std::size_t line = fast.rfind('\n', at == 0 ? 0 : at - 1) + 1;
+  return "fast: " + fast.substr(line, 160) + "\nslow: " + slow.substr(line, 160);
+}
+
 Run run_policy(const Cluster& cluster, const Workload& workload, std::string_view policy,
                std::string_view predict, std::uint64_t drop_caches_one_in) {
   TextEventLog log;

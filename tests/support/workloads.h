@@ -40,6 +40,9 @@ struct RandomJobs {
 // Times on a coarse grid, so that many events fall on one instant.
 [[nodiscard]] Workload random_workload(Rng& rng, const Cluster& cluster, const RandomJobs& shape);
 
+// The lines of two event logs from the first difference on, or "".
+[[nodiscard]] std::string first_difference(const std::string& fast, const std::string& slow);
+
 struct Run {
   SimulationResult result;
   std::string log;
