@@ -2,6 +2,7 @@
 // global. The same object runs in the simulator and on real machines.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,11 +51,18 @@ class Policy {
   virtual void drop_caches() = 0;
 };
 
+// How the paper of a policy lets jobs hold GPUs; the simulator can run it either way.
+enum class PublishedSharing : std::uint8_t {
+  kExclusive,  // a GPU is a slot of one task
+  kShared,     // tasks share a GPU
+};
+
 struct PolicyInfo {
   std::string_view name;
   std::string_view summary;      // one line, with its source
   bool needs_run_times = false;  // refuses --predict none
-  Result<std::unique_ptr<Policy>> (*make)(std::span<const PolicyOption> options);
+  Result<std::unique_ptr<Policy>> (*make)(std::span<const PolicyOption> options) = nullptr;
+  PublishedSharing published = PublishedSharing::kExclusive;
 };
 
 // Every policy, by name; the registry is policy/registry.cpp, one line each.
