@@ -483,6 +483,9 @@ bool Execution::update_job(JobId id, TimeUs now_us, EventQueue& queue) {
     Picoseconds iteration = replica.pace;
     if (replica.bytes > 0) iteration = std::max(iteration, network_.least(run.first_replica + r));
     run.rate += rate_of(iteration);
+    if (run.least_iteration == 0 || iteration < run.least_iteration) {
+      run.least_iteration = iteration;
+    }
     if (replica.bytes > 0) {
       run.bytes_per_us += static_cast<double>(replica.bytes) *
                           (static_cast<double>(kPicosecondsPerUs) / static_cast<double>(iteration));
@@ -561,6 +564,14 @@ std::int64_t Execution::iterations(JobId id, TimeUs now_us) const {
   // A stop decision may have put the target behind what is done.
   const WorkUnits reached = std::min(run.target, run.done + run.rate * (now_us - run.since_us));
   return iterations_of(std::max(run.done, reached));
+}
+
+double Execution::iterations_per_s(JobId id) const {
+  return has_run(id) ? per_s_of(run_of(id).rate) : 0.0;
+}
+
+double Execution::best_replica_iterations_per_s(JobId id) const {
+  return has_run(id) ? per_s_of(run_of(id).least_iteration) : 0.0;
 }
 
 JobOutcome Execution::outcome(JobId id, TimeUs now_us) const {

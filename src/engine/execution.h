@@ -86,6 +86,10 @@ class Execution {
 
   // Done and kept, of a job that has not ended.
   [[nodiscard]] std::int64_t iterations(JobId id, TimeUs now_us) const;
+  // Its speed since the last refresh().
+  [[nodiscard]] double iterations_per_s(JobId id) const;
+  // The speed of its fastest replica ever; 0 before one has computed.
+  [[nodiscard]] double best_replica_iterations_per_s(JobId id) const;
   // By JobId, as of now; nothing for as-traced jobs, of which the state says all.
   [[nodiscard]] std::vector<JobOutcome> outcomes(TimeUs now_us);
   [[nodiscard]] const ExecutionTotals& totals() const { return totals_; }
@@ -100,13 +104,14 @@ class Execution {
     WorkUnits done = 0;
     WorkUnits rate = 0;
     WorkUnits target = 0;
-    TimeUs since_us = 0;            // `done` is of then
-    TimeUs next_us = kNever;        // its event in the queue
-    std::int64_t limit = kNoLimit;  // iterations, by stop_at()
-    std::int64_t saved = 0;         // iterations in the last checkpoint
-    std::int64_t by_deadline = -1;  // iterations done by it, once it has passed
-    double bytes_per_us = 0;        // between servers
-    double held_gpu_us = 0;         // until since_us
+    TimeUs since_us = 0;              // `done` is of then
+    TimeUs next_us = kNever;          // its event in the queue
+    std::int64_t limit = kNoLimit;    // iterations, by stop_at()
+    std::int64_t saved = 0;           // iterations in the last checkpoint
+    std::int64_t by_deadline = -1;    // iterations done by it, once it has passed
+    Picoseconds least_iteration = 0;  // of a replica; 0: none has computed
+    double bytes_per_us = 0;          // between servers
+    double held_gpu_us = 0;           // until since_us
     std::uint32_t first_replica = 0;
     std::uint32_t generation = 0;
     std::uint32_t complete = 0;  // replicas

@@ -30,6 +30,15 @@ inline constexpr WorkUnits kIteration = WorkUnits{1} << kUnitBits;
   return divide_up(kIteration * kPicosecondsPerUs, iteration);
 }
 
+// For people and policies: iterations per second, of a rate and of an iteration's time.
+[[nodiscard]] inline double per_s_of(WorkUnits rate) {
+  return static_cast<double>(rate) / static_cast<double>(kIteration) * static_cast<double>(kUsPerS);
+}
+[[nodiscard]] inline double per_s_of(Picoseconds iteration) {
+  if (iteration == 0) return 0.0;
+  return static_cast<double>(kPicosecondsPerS) / static_cast<double>(iteration);
+}
+
 // From now to the end of so much work, rounded up to the microsecond; kNever without a rate.
 [[nodiscard]] inline TimeUs time_for(WorkUnits work, WorkUnits rate) {
   if (work <= 0) return 0;

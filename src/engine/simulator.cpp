@@ -7,6 +7,7 @@
 #include "base/huge_pages.h"
 #include "engine/event_queue.h"
 #include "engine/invariants.h"
+#include "engine/simulated_telemetry.h"
 #include "policy/common/cached_policy.h"
 
 namespace berth {
@@ -45,6 +46,7 @@ class Simulation {
 
  private:
   [[nodiscard]] TimeUs next_instant() const;
+  [[nodiscard]] bool nothing_to_come() const;
   bool complete_jobs();
   bool apply_faults();
   void take_down(ServerId server, DeviceId device);
@@ -72,6 +74,7 @@ class Simulation {
   EventLog& log_;
   ClusterState state_;
   Execution execution_;
+  SimulatedTelemetry telemetry_{workload_, state_, execution_, now_us_};
   Rng rng_;
   Rng drop_rng_;
   EventQueue queue_;
@@ -79,6 +82,7 @@ class Simulation {
   InvariantChecker checker_{options_.progress_rule == ProgressRule::kWhole};
   TimeUs now_us_ = 0;
   TimeUs wake_us_ = kNever;
+  int idle_wakes_ = 0;  // in a row
   std::size_t ended_ = 0;
   std::size_t never_ = 0;
   Plan plan_;
@@ -335,7 +339,15 @@ Status Simulation::apply() {
   }
   for (const HeadUpdate& head : plan_.heads) state_.set_head(head);
   wake_us_ = plan_.wake_us > now_us_ ? plan_.wake_us : kNever;
+  idle_wakes_ = plan_.actions.empty() && nothing_to_come() ? idle_wakes_ + 1 : 0;
+  if (idle_wakes_ > kMostIdleWakes) wake_us_ = kNever;
   return {};
+}
+
+// But what the policy itself may do.
+bool Simulation::nothing_to_come() const {
+  return state_.running() == 0 && state_.arrived() == workload_.jobs.size() &&
+         next_fault_ == options_.faults.size();
 }
 
 Status Simulation::decide() {
@@ -344,8 +356,10 @@ Status Simulation::decide() {
     policy_.drop_caches();
   }
   plan_.clear();
+  ClusterView view = state_.view(now_us_);
+  view.telemetry = &telemetry_;
   const auto start = std::chrono::steady_clock::now();
-  policy_.decide(state_.view(now_us_), predictors_, rng_, plan_);
+  policy_.decide(view, predictors_, rng_, plan_);
   if (active) result_.active_round_ns.push_back(elapsed_ns(start));
   ++result_.rounds;
   BERTH_CHECK_OK(apply());

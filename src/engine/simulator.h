@@ -24,6 +24,10 @@ inline constexpr bool kDebugBuild = false;
 inline constexpr bool kDebugBuild = true;
 #endif
 
+// When nothing runs and nothing is to come, a policy that wakes this often without an action is not
+// woken any more: what waits then waits for ever.
+inline constexpr int kMostIdleWakes = 10'000;
+
 struct SimulationOptions {
   std::uint64_t seed = 1;
   bool check = kDebugBuild;  // verify every invariant after every round

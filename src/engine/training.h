@@ -6,18 +6,9 @@
 
 #include "base/time.h"
 #include "curve/learning_curve.h"
+#include "model/telemetry.h"
 
 namespace berth {
-
-// What a task really takes while it runs: it varies around what its job declared, else nothing ever
-// overloads. Parts of one device are means over time while alone, in parts per million of it.
-struct TaskUse {
-  std::int32_t sm_ppm = 0;
-  std::int32_t memory_bandwidth_ppm = 0;
-  std::int32_t bus_ppm = 0;
-  std::int32_t cpu_milli = 0;
-  std::int32_t memory_mib = 0;
-};
 
 struct TrainingTruth {
   std::int64_t iterations = 0;  // until it ends by itself

@@ -18,9 +18,10 @@ struct TwinJob {
   JobState state;
   StopOption stop = StopOption::kIterations;
   WorkUnits done = 0;
-  WorkUnits rate = 0;              // from this instant on
-  std::int64_t saved = 0;          // iterations in the last checkpoint
-  std::int64_t limit = INT64_MAX;  // by a stop decision
+  WorkUnits rate = 0;               // from this instant on
+  Picoseconds least_iteration = 0;  // of a replica, ever
+  std::int64_t saved = 0;           // iterations in the last checkpoint
+  std::int64_t limit = INT64_MAX;   // by a stop decision
   bool ran = false;
   bool owes_checkpoint = false;
   std::vector<Placement> places;  // invalid: the task does not run
@@ -83,6 +84,48 @@ class Twin {
   }
 
  private:
+  class Reports final : public Telemetry {
+   public:
+    explicit Reports(const Twin& twin) : twin_(twin) {}
+    [[nodiscard]] std::optional<std::int64_t> iterations(JobId job) const override {
+      if (!alive(job)) return std::nullopt;
+      return iterations_of(of(job).done);
+    }
+    [[nodiscard]] std::optional<double> iterations_per_s(JobId job) const override {
+      if (!alive(job) || of(job).state.status != JobStatus::kRunning) return std::nullopt;
+      return per_s_of(of(job).rate);
+    }
+    [[nodiscard]] std::optional<double> best_replica_iterations_per_s(JobId job) const override {
+      if (!alive(job) || of(job).least_iteration == 0) return std::nullopt;
+      return per_s_of(of(job).least_iteration);
+    }
+    [[nodiscard]] std::optional<double> loss(JobId job, std::int64_t iteration) const override {
+      if (!reached(job, iteration)) return std::nullopt;
+      return twin_.truth(job.index())->curve.loss(iteration);
+    }
+    [[nodiscard]] std::optional<double> accuracy(JobId job, std::int64_t iteration) const override {
+      if (!reached(job, iteration)) return std::nullopt;
+      return twin_.truth(job.index())->curve.accuracy(iteration);
+    }
+    [[nodiscard]] std::optional<TaskUse> use(JobId job, std::uint32_t task) const override {
+      if (!alive(job) || of(job).state.first_start_us == kNever ||
+          task >= twin_.spec(job.index()).tasks) {
+        return std::nullopt;
+      }
+      return *twin_.use(job.index(), task);
+    }
+
+   private:
+    [[nodiscard]] const TwinJob& of(JobId job) const { return twin_.jobs_[job.index()]; }
+    [[nodiscard]] bool alive(JobId job) const {
+      return twin_.truth(job.index()) != nullptr && !of(job).state.ended();
+    }
+    [[nodiscard]] bool reached(JobId job, std::int64_t iteration) const {
+      return alive(job) && iteration >= 0 && iteration <= iterations_of(of(job).done);
+    }
+    const Twin& twin_;
+  };
+
   [[nodiscard]] const Job& spec(std::size_t j) const { return workload_.jobs[j]; }
   [[nodiscard]] const TrainingTruth* truth(std::size_t j) const {
     return workload_.training.jobs.empty() ? nullptr : &workload_.training.jobs[j];
@@ -220,6 +263,8 @@ class Twin {
       }
       if (jobs_[sender.job].ready_us[sender.replica] <= now_us_) {
         jobs_[sender.job].rate += rate_of(iteration);
+        Picoseconds& least = jobs_[sender.job].least_iteration;
+        least = least == 0 ? iteration : std::min(least, iteration);
       }
     }
   }
@@ -466,6 +511,8 @@ class Twin {
     view.devices = devices;
     view.servers = servers;
     view.graphs = workload_.graphs;
+    const Reports reports(*this);
+    view.telemetry = &reports;
     policy_.drop_caches();
     Plan plan;
     policy_.decide(view, predictors_, rng_, plan);
@@ -571,6 +618,12 @@ class Twin {
       heads_[head.slot] = head.job;
     }
     wake_us_ = plan.wake_us > now_us_ ? plan.wake_us : kNever;
+    bool nothing_to_come = arrived_ == jobs_.size() && faults_done_ == options_.faults.size();
+    for (const TwinJob& job : jobs_) {
+      nothing_to_come = nothing_to_come && job.state.status != JobStatus::kRunning;
+    }
+    idle_wakes_ = plan.actions.empty() && nothing_to_come ? idle_wakes_ + 1 : 0;
+    if (idle_wakes_ > kMostIdleWakes) wake_us_ = kNever;
     return {};
   }
 
@@ -591,6 +644,7 @@ class Twin {
   std::size_t faults_done_ = 0;
   TimeUs now_us_ = 0;
   TimeUs wake_us_ = kNever;
+  int idle_wakes_ = 0;
 };
 
 }  // namespace

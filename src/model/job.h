@@ -99,9 +99,10 @@ struct JobState {
   TimeUs last_stop_us = kNever;  // last preemption or end
   TimeUs attained_us = 0;        // time run before last_start_us
 
-  // Time run until `now_us`, all runs together.
-  [[nodiscard]] TimeUs attained_by(TimeUs now_us) const {
-    return attained_us + (status == JobStatus::kRunning ? now_us - last_start_us : 0);
+  // Time run until `at_us`, all runs together; of the present run only what came before.
+  [[nodiscard]] TimeUs attained_by(TimeUs at_us) const {
+    if (status != JobStatus::kRunning) return attained_us;
+    return attained_us + std::max<TimeUs>(0, at_us - last_start_us);
   }
   [[nodiscard]] bool ended() const {
     return status != JobStatus::kPending && status != JobStatus::kRunning;

@@ -10,6 +10,7 @@
 #include "model/cluster.h"
 #include "model/job.h"
 #include "model/reason.h"
+#include "model/telemetry.h"
 
 namespace berth {
 
@@ -70,6 +71,7 @@ struct ClusterView {
   std::span<const Reason> reasons;         // by JobId: the last one given
   std::span<const JobId> heads;            // by slot of Plan::heads
   std::span<const Change> recent_changes;  // the last ones, oldest first; ends at `version`
+  const Telemetry* telemetry = nullptr;    // null: jobs report nothing
 
   // The changes after version `since`; nothing if they are no longer kept (then read everything).
   [[nodiscard]] std::optional<std::span<const Change>> changes_since(Version since) const {

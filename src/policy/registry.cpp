@@ -6,7 +6,9 @@
 #include "policy/fifo_backfill/fifo_backfill.h"
 #include "policy/policy.h"
 #include "policy/sjf/sjf.h"
+#include "policy/smith/smith.h"
 #include "policy/srtf/srtf.h"
+#include "policy/tiresias/tiresias.h"
 
 namespace berth {
 namespace {
@@ -16,6 +18,12 @@ constexpr std::array kPolicies = {
     PolicyInfo{"fifo-backfill", "EASY backfill (Lifka 1995)", false, make_fifo_backfill},
     PolicyInfo{"sjf", "shortest predicted job first, no preemption", true, make_sjf},
     PolicyInfo{"srtf", "shortest remaining predicted time first, preemptive", true, make_srtf},
+    PolicyInfo{"smith", "least remaining predicted time x GPUs first, preemptive (Smith 1956)",
+               true, make_smith},
+    PolicyInfo{"tiresias", "discretised 2D least attained service (Gu et al., NSDI 2019)", false,
+               make_tiresias},
+    PolicyInfo{"tiresias-gittins", "2D Gittins index (Gu et al., NSDI 2019)", false,
+               make_tiresias_gittins},
 };
 
 }  // namespace

@@ -82,10 +82,9 @@ TEST(TrainingProperty, RealPoliciesDoTheSameInBothEngines) {
     const Case trial = random_case(seed);
     for (const PolicyInfo& info : all_policies()) {
       SCOPED_TRACE(::testing::Message() << "seed " << seed << ", policy " << info.name);
-      const auto policy = info.make({});
-      const auto again = info.make({});
-      const SimulationResult result =
-          run_both(trial, **policy, **again, ProgressRule::kWhole, seed);
+      const auto policy = testing::quick_policy(info);
+      const auto again = testing::quick_policy(info);
+      const SimulationResult result = run_both(trial, *policy, *again, ProgressRule::kWhole, seed);
       if (HasFailure()) return;
       if (!trial.faults.empty()) continue;
       for (std::size_t j = 0; j < trial.workload.jobs.size(); ++j) {

@@ -1,6 +1,7 @@
 #include "support/training.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace berth::testing {
 namespace {
@@ -86,7 +87,7 @@ class Senseless final : public Policy {
       if (rng.chance(0.7)) start_some(view, id, rng, plan);
       return;
     }
-    const double what = rng.uniform();
+    const double what = std::fmod(rng.uniform() + all_reports(view, id), 1.0);
     if (what < 0.02) {
       plan.actions.push_back({.kind = ActionKind::kPreemptJob, .job = id, .to = {}});
     } else if (what < 0.05) {
@@ -110,6 +111,19 @@ class Senseless final : public Policy {
     } else if (what < 0.30) {
       start_some(view, id, rng, plan);
     }
+  }
+
+  // Everything that the job reports, in one number: what is done depends on each of it.
+  static double all_reports(const ClusterView& view, JobId id) {
+    const Telemetry& reports = *view.telemetry;
+    const std::int64_t done = reports.iterations(id).value_or(0);
+    const auto use = reports.use(id, 0);
+    double sum = static_cast<double>(done) / 7.0;
+    sum += reports.iterations_per_s(id).value_or(0.3);
+    sum += reports.best_replica_iterations_per_s(id).value_or(0.3);
+    sum += reports.loss(id, done).value_or(0.3) + reports.accuracy(id, done / 2).value_or(0.3);
+    sum += reports.loss(id, done + 1).value_or(0.1) + (use ? use->sm_ppm / 1e6 : 0.3);
+    return sum;
   }
 
   // A place with room for a task, or an invalid one.

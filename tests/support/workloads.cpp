@@ -84,6 +84,20 @@ std::string first_difference(const std::string& fast, const std::string& slow) {
   return "fast: " + fast.substr(line, 160) + "\nslow: " + slow.substr(line, 160);
 }
 
+std::unique_ptr<Policy> quick_policy(const PolicyInfo& info) {
+  // Each policy takes those of them that it knows.
+  const PolicyOption kQuick[] = {
+      {"round_s", "0.7"}, {"least_run_s", "0.4"}, {"patience_h", "0.001"}, {"interval_s", "0.9"}};
+  std::vector<PolicyOption> options;
+  for (const PolicyOption& option : kQuick) {
+    options.push_back(option);
+    if (!info.make(options)) options.pop_back();
+  }
+  auto policy = info.make(options);
+  EXPECT_TRUE(policy) << policy.error().text();
+  return *std::move(policy);
+}
+
 Run run_policy(const Cluster& cluster, const Workload& workload, std::string_view policy,
                std::string_view predict, std::uint64_t drop_caches_one_in) {
   TextEventLog log;

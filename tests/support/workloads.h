@@ -1,6 +1,7 @@
 // Small clusters and workloads for tests.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,10 @@ struct RandomJobs {
 
 // The lines of two event logs from the first difference on, or "".
 [[nodiscard]] std::string first_difference(const std::string& fast, const std::string& slow);
+
+// A policy that thinks in seconds where its users let it think in minutes, so that small cases see
+// all of it: rounds, least runs and patience are as short as its options allow for.
+[[nodiscard]] std::unique_ptr<Policy> quick_policy(const PolicyInfo& info);
 
 struct Run {
   SimulationResult result;

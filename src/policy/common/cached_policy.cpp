@@ -1,5 +1,7 @@
 #include "policy/common/cached_policy.h"
 
+#include "policy/common/place_walk.h"
+
 namespace berth {
 
 bool CachedPolicy::sync(const Round& round) {
@@ -84,6 +86,15 @@ void CachedPolicy::start_at(const Round& round, JobId id, std::span<const Placem
         {.kind = ActionKind::kStartTask, .job = id, .task = k, .to = places[k]});
   }
   acted_on_.push_back(id);
+}
+
+void CachedPolicy::carry_out_walk(const Round& round, const PlaceWalk& walk) {
+  for (const auto& [id, displaced_by, goes_on] : walk.stops()) {
+    preempt(round, id);
+    if (goes_on) continue;
+    give_reason(round, id, {.code = ReasonCode::kPreempted, .subject = displaced_by.value});
+  }
+  for (const auto& [id, places] : walk.starts()) start_at(round, id, places);
 }
 
 void CachedPolicy::preempt(const Round& round, JobId id) {

@@ -11,6 +11,8 @@
 
 namespace berth {
 
+class PlaceWalk;
+
 class CachedPolicy : public Policy {
  public:
   void decide(const ClusterView& view, const Predictors& predictors, Rng& rng, Plan& plan) final;
@@ -36,6 +38,8 @@ class CachedPolicy : public Policy {
   bool try_start(const Round& round, JobId id);
   // The same on these places, which were taken from free_.
   void start_at(const Round& round, JobId id, std::span<const Placement> places);
+  // Does what a walk found: stops, then starts.
+  void carry_out_walk(const Round& round, const PlaceWalk& walk);
   // Stops it. Its places are not given back to free_.
   void preempt(const Round& round, JobId id);
   // Has the job filed again next round, whatever happens: what was filed for it is a guess.

@@ -8,12 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/ordered_blocks.h"
 #include "base/time.h"
 #include "model/job.h"
-#include "policy/common/job_classes.h"
+#include "policy/common/waiting_jobs.h"
 
 namespace berth {
 
@@ -31,10 +32,8 @@ class SrtfPool {
   void set_types(GpuTypeMask types) { types_ = types; }
   // Whether a count of devices tells what fits: every job takes whole devices of any of its types.
   [[nodiscard]] bool counts_suffice() const { return particular_ == 0; }
-  [[nodiscard]] bool anyone_waits() const { return waiting_ > 0; }
-  [[nodiscard]] bool waits(JobId id) const {
-    return id.index() < filed_.size() && filed_[id.index()].where == Filed::Where::kWaiting;
-  }
+  [[nodiscard]] bool anyone_waits() const { return !waiting_.empty(); }
+  [[nodiscard]] bool waits(JobId id) const { return waiting_.contains(id); }
 
   // A job that runs and, left alone, has nothing remaining at `end_us`.
   void add_running(JobId id, const Job& job, TimeUs end_us);
@@ -43,21 +42,21 @@ class SrtfPool {
 
   // In order; the key is the end.
   [[nodiscard]] const OrderedBlocks& running() const { return running_; }
-  // In order in each class; the key is what remains.
-  [[nodiscard]] std::vector<JobClasses<OrderedBlocks>::Entry>& waiting_classes() {
-    return classes_.all();
-  }
+  // The key is what remains.
+  [[nodiscard]] const WaitingJobs& waiting() const { return waiting_; }
 
   // If counts suffice: selects by the rule above, appends who must start or stop, and takes them as
-  // done.
-  void select(TimeUs now_us, std::vector<Switch>& switches);
+  // done. `jobs`: by JobId.
+  void select(TimeUs now_us, std::span<const Job> jobs, std::vector<Switch>& switches);
 
  private:
   struct Filed {
-    enum class Where : std::uint8_t { kNowhere, kRunning, kWaiting } where = Where::kNowhere;
-    std::uint32_t class_index = 0;
-    std::int64_t key = 0;
+    bool runs = false;
+    bool particular = false;
+    TimeUs end_us = 0;  // of one that runs
   };
+
+  Filed& file(JobId id, const Job& job, bool runs);
 
   [[nodiscard]] const OrderedBlocks::Entry* first_fitting(TimeUs now_us, std::int64_t from_key,
                                                           std::uint32_t from_id);
@@ -69,11 +68,10 @@ class SrtfPool {
 
   std::int64_t capacity_milli_ = 0;
   GpuTypeMask types_ = 0;
-  std::size_t particular_ = 0;         // jobs that keep counts from sufficing
-  OrderedBlocks running_;              // key: end; weight: thousandths
-  JobClasses<OrderedBlocks> classes_;  // waiting; key: remaining
-  std::vector<Filed> filed_;           // by JobId
-  std::size_t waiting_ = 0;
+  std::size_t particular_ = 0;  // jobs that keep counts from sufficing
+  OrderedBlocks running_;       // key: end; weight: thousandths
+  WaitingJobs waiting_;         // key: remaining
+  std::vector<Filed> filed_;    // by JobId
 };
 
 }  // namespace berth

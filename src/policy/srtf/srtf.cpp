@@ -7,7 +7,7 @@
 
 #include "policy/common/cached_policy.h"
 #include "policy/common/options.h"
-#include "policy/srtf/place_walk.h"
+#include "policy/common/place_walk.h"
 #include "policy/srtf/pool.h"
 
 namespace berth {
@@ -26,7 +26,7 @@ class Srtf final : public CachedPolicy {
   bool join_types(GpuTypeMask types);
   [[nodiscard]] GpuTypeMask types_of(std::uint32_t pool) const;
   void carry_out(const Round& round);
-  void carry_out(const Round& round, const PlaceWalk& walk);
+  void walk(const Round& round, SrtfPool& pool);
 
   // GPU types that some job may use in place of one another share a pool; pools do not interact.
   std::vector<std::uint32_t> pool_of_type_;  // by GpuTypeId
@@ -119,11 +119,11 @@ void Srtf::make_plan(const Round& round) {
   for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
     if (!pools_[pool].anyone_waits()) continue;
     if (!pools_[pool].counts_suffice()) {
-      carry_out(round, PlaceWalk(round.view, pools_[pool], free_));
+      walk(round, pools_[pool]);
       continue;
     }
     pools_[pool].set_capacity(free_.capacity_milli(types_of(pool)));
-    pools_[pool].select(round.view.now_us, switches_);
+    pools_[pool].select(round.view.now_us, round.view.jobs, switches_);
   }
   carry_out(round);
   for (const JobId id : newly_filed_) {
@@ -152,13 +152,12 @@ void Srtf::carry_out(const Round& round) {
   }
 }
 
-void Srtf::carry_out(const Round& round, const PlaceWalk& walk) {
-  for (const auto& [id, displaced_by, goes_on] : walk.stops()) {
-    preempt(round, id);
-    if (goes_on) continue;
-    give_reason(round, id, {.code = ReasonCode::kPreempted, .subject = displaced_by.value});
-  }
-  for (const auto& [id, places] : walk.starts()) start_at(round, id, places);
+void Srtf::walk(const Round& round, SrtfPool& pool) {
+  const PlaceWalk::Running running = [&]() -> const OrderedBlocks& { return pool.running(); };
+  const PlaceWalk walk(round.view, free_, running, pool.waiting(),
+                       {.waiting_offset = round.view.now_us});
+  carry_out_walk(round, walk);
+  for (const PlaceWalk::Start& start : walk.starts()) pool.remove(start.job);
 }
 
 }  // namespace

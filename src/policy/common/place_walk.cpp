@@ -1,0 +1,177 @@
+#include "policy/common/place_walk.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace berth {
+namespace {
+
+constexpr PlaceWalk::Key kFirst = std::numeric_limits<PlaceWalk::Key>::min();
+
+}  // namespace
+
+PlaceWalk::PlaceWalk(const ClusterView& view, FreeIndex& free, const Running& running,
+                     const WaitingJobs& waiting, const Rules& rules)
+    : view_(view), free_(free), ask_running_(running), waiting_(waiting), rules_(rules) {
+  for (const JobId id : rules_.privileged) {
+    if (!start(id, kFirst)) keep_for(id, view_.job(id));
+  }
+  walk();
+  for (const Runner& runner : runners_) {
+    if (runner.holds) continue;
+    stops_.push_back({JobId{runner.entry.id}, runner.displaced_by, runner.goes_on});
+  }
+}
+
+void PlaceWalk::walk() {
+  // The next job of each class, first in the order on top; none once one of the class was passed
+  // over.
+  struct Head {
+    OrderedBlocks::Entry entry;
+    std::size_t job_class = 0;
+    bool operator<(const Head& other) const { return other.entry < entry; }
+  };
+  std::vector<Head> heads;
+  for (std::size_t c = 0; c < waiting_.classes().size(); ++c) {
+    const auto& [shape, jobs] = waiting_.classes()[c];
+    if (jobs.empty()) continue;
+    if (!rules_.preempts && !free_.fits(shape)) continue;
+    heads.push_back({jobs.front(), c});
+  }
+  std::make_heap(heads.begin(), heads.end());
+  while (!heads.empty() || displaced_ > 0) {
+    // Running jobs are visited in their turn if one of them has lost its places.
+    if (heads.empty() || (displaced_ > 0 && next_ < runners_.size() &&
+                          runners_[next_].entry <
+                              OrderedBlocks::Entry{heads.front().entry.key + rules_.waiting_offset,
+                                                   heads.front().entry.id, 0})) {
+      visit_runner();
+      continue;
+    }
+    std::pop_heap(heads.begin(), heads.end());
+    const Head head = heads.back();
+    heads.pop_back();
+    const JobId id{head.entry.id};
+    if (!privileged_started(id) && !start(id, head.entry.key + rules_.waiting_offset)) continue;
+    const auto* next =
+        waiting_.classes()[head.job_class].jobs.at_or_after(head.entry.key, head.entry.id + 1);
+    if (next == nullptr) continue;
+    heads.push_back({*next, head.job_class});
+    std::push_heap(heads.begin(), heads.end());
+  }
+}
+
+bool PlaceWalk::privileged_started(JobId id) const {
+  return std::ranges::find(rules_.privileged, id) != rules_.privileged.end() &&
+         std::ranges::any_of(starts_, [&](const Start& start) { return start.job == id; });
+}
+
+void PlaceWalk::list_runners() {
+  running_->for_each([&](const OrderedBlocks::Entry& entry) {
+    Runner runner{.entry = entry};
+    const JobId id{entry.id};
+    runner.may_leave = view_.now_us - view_.state(id).last_start_us >= rules_.least_run_us;
+    for (const Placement& place : view_.placements_of(id)) {
+      if (!place.device.valid()) continue;
+      runner.types |= GpuTypeMask{1} << view_.cluster->devices[place.device.index()].type.value;
+    }
+    runners_.push_back(runner);
+  });
+  leaving_milli_.resize(runners_.size() + 1);
+  for (std::size_t r = runners_.size(); r > 0; --r) {
+    const Runner& runner = runners_[r - 1];
+    leaving_milli_[r - 1] = leaving_milli_[r] + (runner.may_leave ? runner.entry.weight : 0);
+  }
+}
+
+void PlaceWalk::visit_runner() {
+  Runner& runner = runners_[next_++];
+  if (runner.holds) return;
+  --displaced_;
+  runner.goes_on = start(JobId{runner.entry.id}, runner.entry.key);
+}
+
+bool PlaceWalk::start(JobId id, Key key) {
+  const Job& job = view_.job(id);
+  if (is_kept(job)) return false;
+  std::vector<Placement> places;
+  if (!free_.fits(job) && !make_room(job, id, key)) return false;
+  // Room in all may still be of no use to a gang.
+  if (!free_.take(job, places)) return false;
+  starts_.push_back({id, std::move(places)});
+  return true;
+}
+
+void PlaceWalk::keep_for(JobId id, const Job& job) {
+  if (!kept_.empty() && kept_.back().job == id) return;
+  kept_types_ |= job.gpu_types;
+  kept_.push_back({id, job.gpu_types});
+}
+
+std::size_t PlaceWalk::first_after(Key key, JobId id) const {
+  const OrderedBlocks::Entry own{key, id.value, 0};
+  const auto after = std::upper_bound(
+      runners_.begin(), runners_.end(), own,
+      [](const OrderedBlocks::Entry& at, const Runner& runner) { return at < runner.entry; });
+  return static_cast<std::size_t>(after - runners_.begin());
+}
+
+// Whether what is free and what runners from `first` on hold that may leave, or all of them, is as
+// much as the job asks for: a count of devices is cheap, and seldom wrong.
+bool PlaceWalk::enough_from(std::size_t first, bool all, const Job& job) const {
+  std::int64_t milli = free_.free_milli(job.gpu_types);
+  if (!all && milli + leaving_milli_[first] < job.gpu_milli()) return false;
+  for (std::size_t r = first; r < runners_.size() && milli < job.gpu_milli(); ++r) {
+    const Runner& runner = runners_[r];
+    if (runner.holds && (all || runner.may_leave) && (runner.types & job.gpu_types) != 0) {
+      milli += runner.entry.weight;
+    }
+  }
+  return milli >= job.gpu_milli();
+}
+
+bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
+  if (!rules_.preempts || job.gpu_milli_per_task == 0) return false;
+  if (running_ == nullptr) running_ = &ask_running_();
+  // Most often nobody after it holds enough.
+  if (free_.free_milli(job.gpu_types) + running_->total_weight() -
+          running_->weight_before(key, id.value) <
+      job.gpu_milli()) {
+    return false;
+  }
+  if (runners_.empty()) list_runners();
+  const std::size_t first = first_after(key, id);
+  if (!enough_from(first, false, job)) {
+    if (enough_from(first, true, job)) keep_for(id, job);
+    return false;
+  }
+  const auto leave = [&](std::size_t r) {
+    const JobId runner{runners_[r].entry.id};
+    free_.give_back(view_.job(runner), view_.placements_of(runner));
+  };
+  const auto stay = [&](std::size_t r) {
+    const JobId runner{runners_[r].entry.id};
+    free_.hold(view_.job(runner), view_.placements_of(runner));
+  };
+  moved_.clear();
+  for (std::size_t r = runners_.size(); r > first && !free_.fits(job); --r) {
+    const Runner& runner = runners_[r - 1];
+    if (!runner.holds || !runner.may_leave || (runner.types & job.gpu_types) == 0) continue;
+    leave(r - 1);
+    moved_.push_back(r - 1);
+  }
+  const bool enough = free_.fits(job);
+  // Not all of them are in the way: the first in the order stay if there is room without them.
+  for (std::size_t m = moved_.size(); m > 0; --m) {
+    Runner& runner = runners_[moved_[m - 1]];
+    stay(moved_[m - 1]);
+    if (!enough || free_.fits(job)) continue;
+    leave(moved_[m - 1]);
+    runner.holds = false;
+    runner.displaced_by = id;
+    ++displaced_;
+  }
+  return enough;
+}
+
+}  // namespace berth

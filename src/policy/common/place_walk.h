@@ -1,0 +1,99 @@
+// Who runs when jobs go before others, each tried on real places: the core of preemptive policies.
+//
+// Go through all jobs, running and waiting, in the order of their keys (ties by JobId). A running
+// job keeps its places, unless a job before it took them. Any other takes free places, or else
+// those of running jobs after it, the last in the order first, but only of jobs that have run for
+// their least time; if even those are too few, it is passed over. A job that would fit but for
+// those that have not run long enough has what is free kept for it: nobody after it starts on its
+// GPU types. Privileged jobs go first of all, and have what is free kept for them in any case.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/ordered_blocks.h"
+#include "model/view.h"
+#include "place/free_index.h"
+#include "policy/common/waiting_jobs.h"
+
+namespace berth {
+
+class PlaceWalk {
+ public:
+  using Key = std::int64_t;
+  struct Stop {
+    JobId job;
+    JobId displaced_by;
+    bool goes_on = false;  // elsewhere: it is among the starts too
+  };
+  struct Start {
+    JobId job;
+    std::vector<Placement> places;
+  };
+  struct Rules {
+    bool preempts = true;
+    TimeUs least_run_us = 0;  // a job that started later than this long ago does not leave
+    Key waiting_offset = 0;   // added to the keys of waiting jobs
+    std::span<const JobId> privileged = {};  // of those that wait, in order
+  };
+  // The jobs that run: key, and as weight the thousandths of GPUs that they hold. Asked for once
+  // somebody needs room that is not free.
+  using Running = std::function<const OrderedBlocks&()>;
+
+  // Of a class of waiting jobs whose first fails all fail, as room only shrinks along the order.
+  PlaceWalk(const ClusterView& view, FreeIndex& free, const Running& running,
+            const WaitingJobs& waiting, const Rules& rules);
+
+  // To be applied in this order: all stops, then all starts. `free` has them applied already.
+  [[nodiscard]] const std::vector<Stop>& stops() const { return stops_; }
+  [[nodiscard]] const std::vector<Start>& starts() const { return starts_; }
+  // What is free of some types is kept for this job.
+  struct Kept {
+    JobId job;
+    GpuTypeMask types = 0;
+  };
+  [[nodiscard]] const std::vector<Kept>& kept() const { return kept_; }
+
+ private:
+  struct Runner {
+    OrderedBlocks::Entry entry;
+    GpuTypeMask types = 0;  // of the devices that it holds
+    bool holds = true;
+    bool may_leave = true;
+    bool goes_on = false;
+    JobId displaced_by;
+  };
+
+  void walk();
+  void list_runners();
+  void visit_runner();
+  bool start(JobId id, Key key);
+  bool make_room(const Job& job, JobId id, Key key);
+  [[nodiscard]] std::size_t first_after(Key key, JobId id) const;
+  [[nodiscard]] bool enough_from(std::size_t first, bool all, const Job& job) const;
+  void keep_for(JobId id, const Job& job);
+  [[nodiscard]] bool is_kept(const Job& job) const {
+    return (job.gpu_types & kept_types_) != 0 && job.gpu_milli_per_task > 0;
+  }
+  [[nodiscard]] bool privileged_started(JobId id) const;
+
+  const ClusterView& view_;
+  FreeIndex& free_;
+  const Running& ask_running_;
+  const OrderedBlocks* running_ = nullptr;  // once asked for
+  const WaitingJobs& waiting_;
+  const Rules& rules_;
+  std::vector<Runner> runners_;              // in order, once somebody looks for room among them
+  std::vector<std::int64_t> leaving_milli_;  // by runner: of those from there on that may leave
+  std::size_t next_ = 0;                     // the first runner not visited
+  std::size_t displaced_ = 0;                // of those not visited
+  GpuTypeMask kept_types_ = 0;
+  std::vector<std::size_t> moved_;
+  std::vector<Stop> stops_;
+  std::vector<Start> starts_;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace berth

@@ -1,0 +1,211 @@
+#include "policy/common/ranked_policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "policy/common/place_walk.h"
+
+namespace berth {
+namespace {
+
+// Ranks of jobs that run after a long wait: before all others, the longest wait first.
+constexpr std::int64_t kPatient = std::numeric_limits<std::int64_t>::min() / 2;
+
+TimeUs us_of(double value, TimeUs unit) {
+  return std::llround(value * static_cast<double>(unit));
+}
+
+// Since when a job waits, or waited before it started last.
+TimeUs waits_since(const Job& job, const JobState& state) {
+  return state.last_stop_us == kNever ? job.submit_us : state.last_stop_us;
+}
+
+}  // namespace
+
+std::vector<NumberSetting> RankedSettings::numbers() {
+  return {{"round_s", &round_s, 0.001, 86'400},
+          {"least_run_s", &least_run_s, 0, 86'400},
+          {"patience_h", &patience_h, 0, 1e6},
+          {"patient_share", &patient_share, 0, 1}};
+}
+
+RankedPolicy::RankedPolicy(const RankedSettings& settings, bool preempts)
+    : round_us_(us_of(settings.round_s, kUsPerS)),
+      least_run_us_(us_of(settings.least_run_s, kUsPerS)),
+      patience_us_(settings.patience_h > 0 ? us_of(settings.patience_h, kUsPerHour) : kNever),
+      patient_share_(settings.patient_share),
+      preempts_(preempts) {}
+
+void RankedPolicy::reset(const Round& /*round*/) {
+  waiting_.clear();
+  by_wait_.clear();
+  running_.clear();
+  running_order_.clear();
+  waiting_as_of_us_ = -1;
+  running_as_of_us_ = -1;
+  patient_.clear();
+  patient_milli_ = 0;
+  since_.clear();
+  newly_filed_.clear();
+  forget();
+}
+
+bool RankedPolicy::was_patient(const Round& round, JobId id) const {
+  const JobState& state = round.view.state(id);
+  return state.last_start_us - waits_since(round.view.job(id), state) >= patience_us_;
+}
+
+void RankedPolicy::leave(JobId id) {
+  if (waiting_.contains(id)) {
+    waiting_.erase(id);
+    by_wait_.erase(since_[id.index()], id.value);
+  }
+  if (running_.contains(id.value)) {
+    running_.erase(id.value);
+    running_as_of_us_ = -1;
+  }
+}
+
+void RankedPolicy::file_job(const Round& round, JobId id) {
+  const Job& job = round.view.job(id);
+  const JobState& state = round.view.state(id);
+  if (since_.size() <= id.index()) {
+    since_.resize(round.view.jobs.size());
+    patient_.resize(round.view.jobs.size());
+    running_.grow(round.view.jobs.size());
+  }
+  leave(id);
+  if (patient_[id.index()] != 0) {
+    patient_[id.index()] = 0;
+    patient_milli_ -= job.gpu_milli();
+  }
+  if (state.status == JobStatus::kRunning) {
+    running_.insert(id.value);
+    running_as_of_us_ = -1;
+    if (was_patient(round, id)) {
+      patient_[id.index()] = 1;
+      patient_milli_ += job.gpu_milli();
+    }
+    return;
+  }
+  if (state.status != JobStatus::kPending) {
+    note_ended(round, id);
+    return;
+  }
+  const Reason never = never_reason(*round.view.cluster, job);
+  if (never.code != ReasonCode::kNone) {
+    give_reason(round, id, never);
+    return;
+  }
+  waiting_.insert(id, job, rank(round, id, as_of(round.view.now_us)));
+  since_[id.index()] = waits_since(job, state);
+  by_wait_.insert({since_[id.index()], id.value, 0});
+  newly_filed_.push_back(id);
+}
+
+// Ranks of waiting jobs were given when they were filed: in an earlier round, perhaps.
+void RankedPolicy::rank_waiting(const Round& round) {
+  const TimeUs as_of_us = as_of(round.view.now_us);
+  if (waiting_as_of_us_ == as_of_us) return;
+  waiting_as_of_us_ = as_of_us;
+  if (!waiting_ranks_change()) return;
+  std::vector<JobId> ids;
+  by_wait_.for_each([&](const OrderedBlocks::Entry& entry) { ids.emplace_back(entry.id); });
+  for (const JobId id : ids) {
+    const Rank now = rank(round, id, as_of_us);
+    if (now == waiting_.key(id)) continue;
+    waiting_.erase(id);
+    waiting_.insert(id, round.view.job(id), now);
+  }
+}
+
+RankedPolicy::Rank RankedPolicy::running_rank(const Round& round, JobId id) {
+  if (patient_[id.index()] != 0) {
+    return kPatient + waits_since(round.view.job(id), round.view.state(id));
+  }
+  return rank(round, id, as_of(round.view.now_us));
+}
+
+const OrderedBlocks& RankedPolicy::rank_running(const Round& round) {
+  const TimeUs as_of_us = as_of(round.view.now_us);
+  if (running_as_of_us_ == as_of_us) return running_order_;
+  running_as_of_us_ = as_of_us;
+  running_order_.clear();
+  for (std::uint32_t j = running_.first(); j != IdSet::kNone; j = running_.at_or_after(j + 1)) {
+    const Job& job = round.view.job(JobId{j});
+    running_order_.insert(
+        {running_rank(round, JobId{j}), j, static_cast<std::int32_t>(job.gpu_milli())});
+  }
+  return running_order_;
+}
+
+// Who has waited for so long, as far as they may go before the others.
+void RankedPolicy::list_privileged(const Round& round) {
+  privileged_.clear();
+  const auto most_milli = static_cast<std::int64_t>(
+      patient_share_ * static_cast<double>(free_.capacity_milli(kAnyGpuType)));
+  std::int64_t milli = patient_milli_;
+  const auto* next = by_wait_.at_or_after(std::numeric_limits<TimeUs>::min(), 0);
+  while (next != nullptr && round.view.now_us - next->key >= patience_us_) {
+    const JobId id{next->id};
+    milli += round.view.job(id).gpu_milli();
+    if (milli > most_milli && (patient_milli_ > 0 || !privileged_.empty())) return;
+    privileged_.push_back(id);
+    next = by_wait_.at_or_after(next->key, next->id + 1);
+  }
+}
+
+void RankedPolicy::make_plan(const Round& round) {
+  if (waiting_.empty()) return;
+  const bool new_round = waiting_as_of_us_ != as_of(round.view.now_us);
+  rank_waiting(round);
+  list_privileged(round);
+  const PlaceWalk::Running running = [&]() -> const OrderedBlocks& { return rank_running(round); };
+  const PlaceWalk walk(
+      round.view, free_, running, waiting_,
+      {.preempts = preempts_, .least_run_us = least_run_us_, .privileged = privileged_});
+  carry_out_walk(round, walk);
+  for (const PlaceWalk::Start& start : walk.starts()) leave(start.job);
+  give_reasons(round, walk, new_round);
+  if (!waiting_.empty()) round.plan.wake_us = next_wake(round);
+}
+
+void RankedPolicy::give_reasons(const Round& round, const PlaceWalk& walk, bool to_all) {
+  if (to_all) {
+    by_wait_.for_each(
+        [&](const OrderedBlocks::Entry& entry) { give_reason_of(round, walk, JobId{entry.id}); });
+  } else {
+    for (const JobId id : newly_filed_) {
+      if (waiting_.contains(id)) give_reason_of(round, walk, id);
+    }
+  }
+  newly_filed_.clear();
+}
+
+// Kept for another; or gave way to one that still runs; or there is too little; or others go first.
+void RankedPolicy::give_reason_of(const Round& round, const PlaceWalk& walk, JobId id) {
+  const Job& job = round.view.job(id);
+  for (const PlaceWalk::Kept& kept : walk.kept()) {
+    if (kept.job == id || (kept.types & job.gpu_types) == 0) continue;
+    return give_reason(round, id, {.code = ReasonCode::kReserved, .subject = kept.job.value});
+  }
+  const Reason& known = round.view.reasons[id.index()];
+  if (known.code == ReasonCode::kPreempted && known.subject < round.view.jobs.size() &&
+      round.view.states[known.subject].status == JobStatus::kRunning) {
+    return;
+  }
+  if (running_.empty() || !preempts_) return give_reason(round, id, shortage(job));
+  give_reason(round, id, {.code = ReasonCode::kOrderedLater, .asked = job.gpu_milli()});
+}
+
+// Nothing changes by itself while nothing runs, but the patience of those that wait.
+TimeUs RankedPolicy::next_wake(const Round& round) const {
+  const TimeUs now_us = round.view.now_us;
+  const TimeUs patient_us = patience_us_ == kNever ? kNever : by_wait_.front().key + patience_us_;
+  const TimeUs wake_us = patient_us > now_us ? patient_us : kNever;
+  if (running_.empty() || !preempts_) return wake_us;
+  return std::min(wake_us, as_of(now_us) + round_us_);
+}
+
+}  // namespace berth

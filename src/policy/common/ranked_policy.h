@@ -1,0 +1,89 @@
+// The frame of a policy that ranks jobs and lets those run that go first (place_walk.h), with what
+// keeps such policies from thrashing and from starving:
+//
+// - Ranks are of the last multiple of a round's length, so that they change in steps, and between
+//   two steps only with the state of their own job.
+// - A job that was started runs for a least time before it is preempted (its quantum).
+// - Patience, where it has a limit: a job that has waited for so long without a break goes before
+//   all others, the longest wait first, has what is free kept for it, and is not preempted for
+//   others once it runs. Such jobs together take at most a share of the cluster, or one of them at
+//   a time, whatever it takes: under overload everybody waits for long, and the order must still
+//   mean something.
+#pragma once
+
+#include <vector>
+
+#include "base/id_set.h"
+#include "base/ordered_blocks.h"
+#include "policy/common/cached_policy.h"
+#include "policy/common/options.h"
+#include "policy/common/waiting_jobs.h"
+
+namespace berth {
+
+struct RankedSettings {
+  double round_s = 60;
+  double least_run_s = 300;
+  double patience_h = 0;        // 0: without a limit
+  double patient_share = 0.25;  // of the GPUs
+
+  // For read_options(): round_s, least_run_s, patience_h, patient_share.
+  [[nodiscard]] std::vector<NumberSetting> numbers();
+};
+
+class RankedPolicy : public CachedPolicy {
+ protected:
+  using Rank = std::int64_t;
+  static constexpr Rank kLastRank = kNever;
+
+  // `preempts`: whether running jobs give way to those that go before them.
+  RankedPolicy(const RankedSettings& settings, bool preempts);
+
+  // Smaller goes first, ties by JobId; at least 0, at most kLastRank. Of a job that waits or runs,
+  // by its state and `as_of_us`, the last multiple of the round: nothing else, so that it is the
+  // same whenever it is asked for.
+  [[nodiscard]] virtual Rank rank(const Round& round, JobId id, TimeUs as_of_us) = 0;
+  // Whether ranks of waiting jobs change from round to round.
+  [[nodiscard]] virtual bool waiting_ranks_change() const { return true; }
+  // Called for every job that ended, in no particular order, and after reset() for all of them.
+  virtual void note_ended(const Round& /*round*/, JobId /*id*/) {}
+  // Called after reset() before any job is filed.
+  virtual void forget() {}
+
+  void reset(const Round& round) final;
+  void file_job(const Round& round, JobId id) final;
+  void make_plan(const Round& round) final;
+
+ private:
+  [[nodiscard]] TimeUs as_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
+  void leave(JobId id);
+  void rank_waiting(const Round& round);
+  [[nodiscard]] const OrderedBlocks& rank_running(const Round& round);
+  [[nodiscard]] Rank running_rank(const Round& round, JobId id);
+  [[nodiscard]] bool was_patient(const Round& round, JobId id) const;
+  void list_privileged(const Round& round);
+  void give_reasons(const Round& round, const PlaceWalk& walk, bool to_all);
+  void give_reason_of(const Round& round, const PlaceWalk& walk, JobId id);
+  [[nodiscard]] TimeUs next_wake(const Round& round) const;
+
+  TimeUs round_us_;
+  TimeUs least_run_us_;
+  TimeUs patience_us_;
+  double patient_share_;
+  bool preempts_;
+
+  WaitingJobs waiting_;
+  OrderedBlocks by_wait_;  // waiting; key: since when
+  TimeUs waiting_as_of_us_ = -1;
+  IdSet running_;
+  OrderedBlocks running_order_;
+  std::vector<Rank> running_ranks_;    // by JobId, of those in running_order_
+  TimeUs running_as_of_us_ = -1;       // -1: running_order_ is stale
+  std::vector<std::uint8_t> patient_;  // by JobId: runs, having waited for so long
+  std::int64_t patient_milli_ = 0;     // that those hold
+  std::vector<TimeUs> since_;          // by JobId, of waiting ones
+  std::vector<JobId> newly_filed_;
+  std::vector<JobId> privileged_;  // scratch
+};
+
+}  // namespace berth

@@ -1,0 +1,36 @@
+#include "policy/smith/smith.h"
+
+#include <algorithm>
+
+#include "base/int128.h"
+#include "policy/common/ranked_policy.h"
+#include "policy/common/remaining.h"
+
+namespace berth {
+namespace {
+
+class Smith final : public RankedPolicy {
+ public:
+  explicit Smith(const RankedSettings& settings) : RankedPolicy(settings, true) {}
+
+ protected:
+  // GPU time in thousandths of a GPU-microsecond. A job without a GPU takes nothing that is scarce.
+  Rank rank(const Round& round, JobId id, TimeUs as_of_us) override {
+    const TimeUs left_us =
+        remaining_us(round.view, round.predictors, id, as_of_us).value_or(kLastRank);
+    const Int128 gpu_time = static_cast<Int128>(left_us) * round.view.job(id).gpu_milli();
+    return static_cast<Rank>(std::min<Int128>(gpu_time, kLastRank));
+  }
+  // What remains of a job that waits stays what it is.
+  [[nodiscard]] bool waiting_ranks_change() const override { return false; }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Policy>> make_smith(std::span<const PolicyOption> options) {
+  RankedSettings settings;
+  BERTH_CHECK_OK(read_options("smith", options, settings.numbers()));
+  return std::make_unique<Smith>(settings);
+}
+
+}  // namespace berth
