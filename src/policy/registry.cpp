@@ -2,12 +2,15 @@
 #include <array>
 
 #include "base/text.h"
+#include "policy/drf/drf.h"
+#include "policy/fair/fair.h"
 #include "policy/fifo/fifo.h"
 #include "policy/fifo_backfill/fifo_backfill.h"
 #include "policy/policy.h"
 #include "policy/sjf/sjf.h"
 #include "policy/smith/smith.h"
 #include "policy/srtf/srtf.h"
+#include "policy/themis/themis.h"
 #include "policy/tiresias/tiresias.h"
 
 namespace berth {
@@ -20,6 +23,9 @@ constexpr std::array kPolicies = {
     PolicyInfo{"srtf", "shortest remaining predicted time first, preemptive", true, make_srtf},
     PolicyInfo{"smith", "least remaining predicted time x GPUs first, preemptive (Smith 1956)",
                true, make_smith},
+    PolicyInfo{"fair", "equal shares between jobs over time (TensorFlow on Borg)", false, make_fair},
+    PolicyInfo{"drf", "dominant-resource fairness (Ghodsi et al., NSDI 2011)", false, make_drf},
+    PolicyInfo{"themis", "finish-time fairness (Mahajan et al., NSDI 2020)", true, make_themis},
     PolicyInfo{"tiresias", "discretised 2D least attained service (Gu et al., NSDI 2019)", false,
                make_tiresias},
     PolicyInfo{"tiresias-gittins", "2D Gittins index (Gu et al., NSDI 2019)", false,

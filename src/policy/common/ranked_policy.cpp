@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "policy/common/place_walk.h"
 
@@ -43,6 +44,7 @@ void RankedPolicy::reset(const Round& /*round*/) {
   running_.clear();
   running_order_.clear();
   waiting_as_of_us_ = -1;
+  reasons_as_of_us_ = -1;
   running_as_of_us_ = -1;
   patient_.clear();
   patient_milli_ = 0;
@@ -158,7 +160,7 @@ void RankedPolicy::list_privileged(const Round& round) {
 
 void RankedPolicy::make_plan(const Round& round) {
   if (waiting_.empty()) return;
-  const bool new_round = waiting_as_of_us_ != as_of(round.view.now_us);
+  if (ranks_depend_on_all()) look_at_all(round);
   rank_waiting(round);
   list_privileged(round);
   const PlaceWalk::Running running = [&]() -> const OrderedBlocks& { return rank_running(round); };
@@ -167,7 +169,8 @@ void RankedPolicy::make_plan(const Round& round) {
       {.preempts = preempts_, .least_run_us = least_run_us_, .privileged = privileged_});
   carry_out_walk(round, walk);
   for (const PlaceWalk::Start& start : walk.starts()) leave(start.job);
-  give_reasons(round, walk, new_round);
+  const TimeUs round_us = round_of(round.view.now_us);
+  give_reasons(round, walk, std::exchange(reasons_as_of_us_, round_us) != round_us);
   if (!waiting_.empty()) round.plan.wake_us = next_wake(round);
 }
 
@@ -205,7 +208,7 @@ TimeUs RankedPolicy::next_wake(const Round& round) const {
   const TimeUs patient_us = patience_us_ == kNever ? kNever : by_wait_.front().key + patience_us_;
   const TimeUs wake_us = patient_us > now_us ? patient_us : kNever;
   if (running_.empty() || !preempts_) return wake_us;
-  return std::min(wake_us, as_of(now_us) + round_us_);
+  return std::min(wake_us, round_of(now_us) + round_us_);
 }
 
 }  // namespace berth

@@ -45,6 +45,19 @@ class RankedPolicy : public CachedPolicy {
   [[nodiscard]] virtual Rank rank(const Round& round, JobId id, TimeUs as_of_us) = 0;
   // Whether ranks of waiting jobs change from round to round.
   [[nodiscard]] virtual bool waiting_ranks_change() const { return true; }
+  // Whether ranks depend on more than their own job. Then all are asked for anew at every decision
+  // at which somebody waits, as of now, after look_at_all().
+  [[nodiscard]] virtual bool ranks_depend_on_all() const { return false; }
+  virtual void look_at_all(const Round& /*round*/) {}
+
+  // For look_at_all(): those that wait and those that run, in no particular order.
+  template <class Visit>
+  void for_each_active(Visit visit) const {
+    by_wait_.for_each([&](const OrderedBlocks::Entry& entry) { visit(JobId{entry.id}); });
+    for (std::uint32_t j = running_.first(); j != IdSet::kNone; j = running_.at_or_after(j + 1)) {
+      visit(JobId{j});
+    }
+  }
   // Called for every job that ended, in no particular order, and after reset() for all of them.
   virtual void note_ended(const Round& /*round*/, JobId /*id*/) {}
   // Called after reset() before any job is filed.
@@ -55,7 +68,10 @@ class RankedPolicy : public CachedPolicy {
   void make_plan(const Round& round) final;
 
  private:
-  [[nodiscard]] TimeUs as_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
+  [[nodiscard]] TimeUs round_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
+  [[nodiscard]] TimeUs as_of(TimeUs now_us) const {
+    return ranks_depend_on_all() ? now_us : round_of(now_us);
+  }
   void leave(JobId id);
   void rank_waiting(const Round& round);
   [[nodiscard]] const OrderedBlocks& rank_running(const Round& round);
@@ -75,6 +91,7 @@ class RankedPolicy : public CachedPolicy {
   WaitingJobs waiting_;
   OrderedBlocks by_wait_;  // waiting; key: since when
   TimeUs waiting_as_of_us_ = -1;
+  TimeUs reasons_as_of_us_ = -1;  // the round in which everybody was given one
   IdSet running_;
   OrderedBlocks running_order_;
   std::vector<Rank> running_ranks_;    // by JobId, of those in running_order_
