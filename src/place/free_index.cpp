@@ -1,8 +1,14 @@
 #include "place/free_index.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace berth {
+namespace {
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
 
 void FreeIndex::rebuild(const ClusterView& view) {
   cluster_ = view.cluster;
@@ -17,6 +23,9 @@ void FreeIndex::rebuild(const ClusterView& view) {
   device_free_mib_.assign(cluster_->gpus(), 0);
   device_up_.assign(cluster_->gpus(), 0);
   server_whole_free_.assign(cluster_->servers.size(), 0);
+  server_free_cpu_milli_.assign(cluster_->servers.size(), 0);
+  server_free_memory_mib_.assign(cluster_->servers.size(), 0);
+  room_of_server_.assign(cluster_->servers.size(), 0);
   touched_.clear();
   up_servers_.clear();
   up_servers_.grow(cluster_->servers.size());
@@ -63,6 +72,9 @@ void FreeIndex::sync_server(const ClusterView& view, ServerId server) {
   } else {
     up_servers_.erase(server.value);
   }
+  const ResourceVector& free = view.servers[server.index()].free;
+  server_free_cpu_milli_[server.index()] = free[Resource::kCpuMilli];
+  server_free_memory_mib_[server.index()] = free[Resource::kMemoryMib];
   unfile_server(server.value);
   for (std::uint32_t i = 0; i < spec.gpus; ++i) {
     const std::uint32_t device = spec.first_device.value + i;
@@ -113,19 +125,84 @@ std::int64_t FreeIndex::capacity_milli(GpuTypeMask types) const {
 
 bool FreeIndex::fits(const Job& job) const {
   if (job.gpu_milli_per_task == 0) return !up_servers_.empty();
-  const GpuTypeMask mask = usable_types(*cluster_, job);
-  std::int64_t tasks = 0;
+  const GpuTypeMask types = usable_types(*cluster_, job);
+  if (job.gpu_milli_per_task < kWholeGpuMilli) {
+    return may_fit_shares(job, types) && list_rooms(job, types, job.workers());
+  }
+  std::int64_t devices = 0;
   for (std::size_t t = 0; t < types_.size(); ++t) {
-    if ((mask >> t & 1U) == 0) continue;
-    tasks += types_[t].whole_free * tasks_in(job, cluster_->gpu_types[t]);
-    if (tasks >= job.workers()) return true;
-    if (job.gpu_milli_per_task == kWholeGpuMilli) continue;
+    if ((types >> t & 1U) != 0) devices += types_[t].whole_free;
+  }
+  return devices >= job.workers();
+}
+
+// Whether a count of what is free allows it: most of what does not fit is refused here.
+bool FreeIndex::may_fit_shares(const Job& job, GpuTypeMask types) const {
+  std::int64_t milli = 0;
+  bool any_device = false;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    if ((types >> t & 1U) == 0) continue;
+    const PerType& type = types_[t];
+    milli += type.whole_free * kWholeGpuMilli + type.partial_free_milli;
+    any_device = any_device || type.whole_free > 0 ||
+                 (!type.partial.empty() && type.partial.rbegin()->first >= job.gpu_milli_per_task);
+  }
+  return any_device && milli >= job.gpu_milli();
+}
+
+// Tasks for which the server has cores and main memory, of those that it states.
+std::int64_t FreeIndex::tasks_by_host(const Job& job, std::uint32_t server) const {
+  const ResourceVector& capacity = cluster_->servers[server].capacity;
+  std::int64_t tasks = kNoLimit;
+  if (capacity[Resource::kCpuMilli] > 0 && job.cpu_milli_per_task > 0) {
+    tasks = std::min(
+        tasks, std::max<std::int64_t>(0, server_free_cpu_milli_[server]) / job.cpu_milli_per_task);
+  }
+  if (capacity[Resource::kMemoryMib] > 0 && job.memory_mib_per_task > 0) {
+    tasks = std::min(tasks, std::max<std::int64_t>(0, server_free_memory_mib_[server]) /
+                                job.memory_mib_per_task);
+  }
+  return tasks;
+}
+
+// Fills rooms_. Whether they hold so many tasks, servers without cores or memory for them counted
+// only where nothing runs; may stop as soon as it is clear that they do.
+bool FreeIndex::list_rooms(const Job& job, GpuTypeMask types, std::int64_t enough) const {
+  for (const Room& room : rooms_) room_of_server_[room.server] = 0;
+  rooms_.clear();
+  const bool all = enough == kNoLimit;
+  std::int64_t tasks = 0;
+  const auto add = [&](std::uint32_t server, std::int64_t more) {
+    if (more == 0) return;
+    std::uint32_t& index = room_of_server_[server];
+    if (index == 0) {
+      rooms_.push_back({.server = server});
+      index = static_cast<std::uint32_t>(rooms_.size());
+    }
+    Room& room = rooms_[index - 1];
+    const auto counted = [&] { return is_empty(server) ? room.by_devices : room.in_all; };
+    tasks -= counted();
+    room.by_devices += more;
+    room.in_all = std::min(room.by_devices, tasks_by_host(job, server));
+    tasks += counted();
+  };
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    if ((types >> t & 1U) == 0) continue;
+    const std::int64_t whole = tasks_in(job, cluster_->gpu_types[t]);
+    for (std::uint32_t free = max_gpus_; free > 0; --free) {
+      const IdSet& servers = types_[t].servers_by_free[free];
+      for (std::uint32_t s = servers.first(); s != IdSet::kNone && (all || tasks < enough);
+           s = servers.at_or_after(s + 1)) {
+        add(s, whole * free);
+      }
+    }
     auto it = types_[t].partial.lower_bound({job.gpu_milli_per_task, 0});
-    for (; it != types_[t].partial.end() && tasks < job.workers(); ++it) {
-      tasks += tasks_in(job, it->first, device_free_mib_[it->second]);
+    for (; it != types_[t].partial.end() && (all || tasks < enough); ++it) {
+      add(cluster_->devices[it->second].server.value,
+          tasks_in(job, it->first, device_free_mib_[it->second]));
     }
   }
-  return tasks >= job.workers();
+  return all || tasks >= enough;
 }
 
 ServerId FreeIndex::tightest_server(std::uint32_t gpus, GpuTypeMask types) const {
@@ -163,7 +240,8 @@ void FreeIndex::take_whole(ServerId server, std::uint32_t count, std::vector<Pla
   file_server(server.value);
 }
 
-// The device with the least room for one more task of the job; kNone if there is none in use.
+// The device with the least room for one more task of the job, on a server with cores and memory
+// for it; kNone if there is none in use.
 std::uint32_t FreeIndex::fullest_device_with_room(const Job& job, GpuTypeMask types) const {
   std::uint32_t best = DeviceId::kNone;
   std::uint32_t least = kWholeGpuMilli + 1;
@@ -171,7 +249,8 @@ std::uint32_t FreeIndex::fullest_device_with_room(const Job& job, GpuTypeMask ty
     if ((types >> t & 1U) == 0) continue;
     auto it = types_[t].partial.lower_bound({job.gpu_milli_per_task, 0});
     while (it != types_[t].partial.end() &&
-           tasks_in(job, it->first, device_free_mib_[it->second]) == 0) {
+           (tasks_in(job, it->first, device_free_mib_[it->second]) == 0 ||
+            tasks_by_host(job, cluster_->devices[it->second].server.value) == 0)) {
       ++it;
     }
     if (it == types_[t].partial.end()) continue;
@@ -183,23 +262,101 @@ std::uint32_t FreeIndex::fullest_device_with_room(const Job& job, GpuTypeMask ty
   return best;
 }
 
+// A device of the fullest server with one that is wholly free, and with cores and memory; else of
+// one where nothing runs; else kNone.
+std::uint32_t FreeIndex::whole_device_with_room(const Job& job, GpuTypeMask types) const {
+  std::uint32_t server = IdSet::kNone;
+  std::uint32_t empty = IdSet::kNone;
+  for (std::uint32_t free = 1; free <= max_gpus_ && server == IdSet::kNone; ++free) {
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      if ((types >> t & 1U) == 0) continue;
+      const IdSet& servers = types_[t].servers_by_free[free];
+      std::uint32_t s = servers.first();
+      for (; s != IdSet::kNone && tasks_by_host(job, s) == 0; s = servers.at_or_after(s + 1)) {
+        if (is_empty(s)) empty = std::min(empty, s);
+      }
+      server = std::min(server, s);
+    }
+  }
+  if (server == IdSet::kNone) server = empty;
+  if (server == IdSet::kNone) return DeviceId::kNone;
+  std::uint32_t device = cluster_->servers[server].first_device.value;
+  while (device_free_milli_[device] != kWholeGpuMilli) ++device;
+  return device;
+}
+
+void FreeIndex::take_place(const Job& job, std::uint32_t device) {
+  const Placement place{cluster_->devices[device].server, DeviceId{device}};
+  add_to_places(job, std::span(&place, 1), -1);
+}
+
 bool FreeIndex::take_share(const Job& job, std::vector<Placement>& places) {
   const GpuTypeMask types = usable_types(*cluster_, job);
   std::uint32_t device = fullest_device_with_room(job, types);
-  if (device == DeviceId::kNone) {
-    const ServerId server = tightest_server(1, types);
-    if (!server.valid()) return false;
-    device = cluster_->servers[server.index()].first_device.value;
-    while (device_free_milli_[device] != kWholeGpuMilli) ++device;
-  }
-  const ServerId server = cluster_->devices[device].server;
-  touch(server);
-  unfile_server(server.value);
-  set_device(device, device_free_milli_[device] - job.gpu_milli_per_task);
-  device_free_mib_[device] -= job.gpu_memory_mib_per_task;
-  file_server(server.value);
-  places.push_back({server, DeviceId{device}});
+  if (device == DeviceId::kNone) device = whole_device_with_room(job, types);
+  if (device == DeviceId::kNone) return false;
+  take_place(job, device);
+  places.push_back({cluster_->devices[device].server, DeviceId{device}});
   return true;
+}
+
+// The room that holds all that is left with the least to spare, else the largest; the first of
+// equals. The end if none holds anything.
+std::size_t FreeIndex::best_room(std::int64_t left, bool by_devices) const {
+  std::size_t best = rooms_.size();
+  std::int64_t best_tasks = 0;
+  for (std::size_t i = 0; i < rooms_.size(); ++i) {
+    const std::int64_t tasks =
+        by_devices && is_empty(rooms_[i].server) ? rooms_[i].by_devices : rooms_[i].in_all;
+    if (tasks == 0) continue;
+    const bool better =
+        best_tasks < left ? tasks > best_tasks : tasks >= left && tasks < best_tasks;
+    if (better || (tasks == best_tasks && rooms_[i].server < rooms_[best].server)) {
+      best = i;
+      best_tasks = tasks;
+    }
+  }
+  return best;
+}
+
+// The fullest of its devices first.
+void FreeIndex::fill_server(const Job& job, std::uint32_t server, std::int64_t tasks,
+                            std::vector<Placement>& places) {
+  const Server& spec = cluster_->servers[server];
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> devices;  // free_milli, device
+  for (std::uint32_t d = spec.first_device.value; d < spec.first_device.value + spec.gpus; ++d) {
+    devices.emplace_back(device_free_milli_[d], d);
+  }
+  std::sort(devices.begin(), devices.end());
+  for (const auto& [free_milli, device] : devices) {
+    for (; tasks > 0 && tasks_in(job, device_free_milli_[device], device_free_mib_[device]) > 0;
+         --tasks) {
+      take_place(job, device);
+      places.push_back({ServerId{server}, DeviceId{device}});
+    }
+  }
+}
+
+// Server by server, so that a gang stays together.
+bool FreeIndex::take_shares(const Job& job, std::vector<Placement>& places) {
+  (void)list_rooms(job, usable_types(*cluster_, job), kNoLimit);
+  std::int64_t with_host = 0;
+  for (const Room& room : rooms_) with_host += room.in_all;
+  const bool by_devices = with_host < job.workers();
+  std::int64_t left = job.workers();
+  while (left > 0) {
+    const std::size_t best = best_room(left, by_devices);
+    if (best == rooms_.size()) break;
+    Room& room = rooms_[best];
+    const std::int64_t tasks =
+        std::min(left, by_devices && is_empty(room.server) ? room.by_devices : room.in_all);
+    left -= tasks;
+    room.by_devices = room.in_all = 0;
+    fill_server(job, room.server, tasks, places);
+  }
+  if (left == 0) return true;
+  give_back(job, places);
+  return false;
 }
 
 bool FreeIndex::take(const Job& job, std::vector<Placement>& places) {
@@ -211,12 +368,8 @@ bool FreeIndex::take(const Job& job, std::vector<Placement>& places) {
   }
   std::uint32_t left = job.workers();
   if (job.gpu_milli_per_task < kWholeGpuMilli) {
-    for (; left > 0; --left) {
-      if (!take_share(job, places)) {
-        give_back(job, places);
-        return false;
-      }
-    }
+    if (!(left == 1 ? take_share(job, places) : take_shares(job, places))) return false;
+    left = 0;
   }
   const GpuTypeMask types = usable_types(*cluster_, job);
   while (left > 0) {
@@ -226,8 +379,17 @@ bool FreeIndex::take(const Job& job, std::vector<Placement>& places) {
     take_whole(server, count, places);
     left -= count;
   }
+  if (job.gpu_milli_per_task == kWholeGpuMilli) {
+    for (const Placement& place : places) charge_host(job, place.server, 1);
+  }
   if (job.parameter_servers > 0) places.push_back({places.front().server, {}});
   return true;
+}
+
+// What a task takes beside its device.
+void FreeIndex::charge_host(const Job& job, ServerId server, std::int64_t tasks) {
+  server_free_cpu_milli_[server.index()] -= tasks * job.cpu_milli_per_task;
+  server_free_memory_mib_[server.index()] -= tasks * job.memory_mib_per_task;
 }
 
 void FreeIndex::add_to_places(const Job& job, std::span<const Placement> places, int sign) {
@@ -240,6 +402,7 @@ void FreeIndex::add_to_places(const Job& job, std::span<const Placement> places,
                static_cast<std::uint32_t>(device_free_milli_[place.device.index()] + milli));
     device_free_mib_[place.device.index()] +=
         static_cast<std::int64_t>(job.gpu_memory_mib_per_task) * sign;
+    charge_host(job, place.server, -sign);
     file_server(place.server.value);
   }
 }

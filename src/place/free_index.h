@@ -35,9 +35,10 @@ class FreeIndex {
   [[nodiscard]] bool fits(const Job& job) const;
 
   // Places all tasks of the job, on as few servers as possible: the fullest server that holds them
-  // all, else the emptiest servers first. A task with a share goes to the fullest device with room
-  // for its share and its memory; a parameter server to the server of the first worker.
-  // False, and nothing taken, if they do not fit.
+  // all, else the emptiest servers first. Tasks with a share go to the fullest devices with room
+  // for their share and their memory, on servers with cores and main memory for them; where there
+  // are none such, on servers where nothing runs. A parameter server goes to that of the first
+  // worker. False, and nothing taken, if they do not fit.
   [[nodiscard]] bool take(const Job& job, std::vector<Placement>& places);
   // Gives back places taken here or seen in the view, so that a plan can use what it preempts.
   void give_back(const Job& job, std::span<const Placement> places);
@@ -56,10 +57,30 @@ class FreeIndex {
   void file_server(std::uint32_t server);
   void unfile_server(std::uint32_t server);
   void set_device(std::uint32_t device, std::uint32_t free_milli);
+  // Room for tasks of a job that takes shares.
+  struct Room {
+    std::uint32_t server = 0;
+    std::int64_t by_devices = 0;  // tasks
+    std::int64_t in_all = 0;      // with cores and main memory for them
+  };
+
   void add_to_places(const Job& job, std::span<const Placement> places, int sign);
+  void charge_host(const Job& job, ServerId server, std::int64_t tasks);
+  void take_place(const Job& job, std::uint32_t device);
+  [[nodiscard]] std::int64_t tasks_by_host(const Job& job, std::uint32_t server) const;
+  [[nodiscard]] bool is_empty(std::uint32_t server) const {
+    return server_whole_free_[server] == cluster_->servers[server].gpus;
+  }
+  [[nodiscard]] bool may_fit_shares(const Job& job, GpuTypeMask types) const;
+  [[nodiscard]] bool list_rooms(const Job& job, GpuTypeMask types, std::int64_t enough) const;
+  [[nodiscard]] bool take_shares(const Job& job, std::vector<Placement>& places);
+  [[nodiscard]] std::size_t best_room(std::int64_t left, bool by_devices) const;
+  void fill_server(const Job& job, std::uint32_t server, std::int64_t tasks,
+                   std::vector<Placement>& places);
   void take_whole(ServerId server, std::uint32_t count, std::vector<Placement>& places);
   [[nodiscard]] bool take_share(const Job& job, std::vector<Placement>& places);
   [[nodiscard]] std::uint32_t fullest_device_with_room(const Job& job, GpuTypeMask types) const;
+  [[nodiscard]] std::uint32_t whole_device_with_room(const Job& job, GpuTypeMask types) const;
   [[nodiscard]] ServerId tightest_server(std::uint32_t gpus, GpuTypeMask types) const;
   [[nodiscard]] ServerId emptiest_server(GpuTypeMask types) const;
   void touch(ServerId server);
@@ -67,12 +88,17 @@ class FreeIndex {
   const Cluster* cluster_ = nullptr;
   std::uint32_t max_gpus_ = 0;
   std::vector<PerType> types_;
-  std::vector<std::uint32_t> device_free_milli_;  // by DeviceId; 0 where nothing can run
-  std::vector<std::int64_t> device_free_mib_;     // by DeviceId
-  std::vector<std::uint8_t> device_up_;           // by DeviceId
-  std::vector<std::uint32_t> server_whole_free_;  // by ServerId
+  std::vector<std::uint32_t> device_free_milli_;      // by DeviceId; 0 where nothing can run
+  std::vector<std::int64_t> device_free_mib_;         // by DeviceId
+  std::vector<std::uint8_t> device_up_;               // by DeviceId
+  std::vector<std::uint32_t> server_whole_free_;      // by ServerId
+  std::vector<std::int64_t> server_free_cpu_milli_;   // by ServerId
+  std::vector<std::int64_t> server_free_memory_mib_;  // by ServerId
   std::vector<ServerId> touched_;
   IdSet up_servers_;  // tasks without a GPU go to the first
+  // Scratch.
+  mutable std::vector<Room> rooms_;
+  mutable std::vector<std::uint32_t> room_of_server_;  // by ServerId: index + 1; 0: none
 };
 
 }  // namespace berth

@@ -10,6 +10,12 @@ constexpr PlaceWalk::Key kFirst = std::numeric_limits<PlaceWalk::Key>::min();
 
 }  // namespace
 
+TimeUs least_run_us(const JobState& state, TimeUs least_us) {
+  constexpr std::uint32_t kMostDoublings = 24;
+  const std::uint32_t doublings = std::min(kMostDoublings, state.preemptions / kPatientPreemptions);
+  return doublings == 0 ? least_us : std::max(least_us, kUsPerS) << doublings;
+}
+
 PlaceWalk::PlaceWalk(const ClusterView& view, FreeIndex& free, const Running& running,
                      const WaitingJobs& waiting, const Rules& rules)
     : view_(view), free_(free), ask_running_(running), waiting_(waiting), rules_(rules) {
@@ -70,7 +76,9 @@ void PlaceWalk::list_runners() {
   running_->for_each([&](const OrderedBlocks::Entry& entry) {
     Runner runner{.entry = entry};
     const JobId id{entry.id};
-    runner.may_leave = view_.now_us - view_.state(id).last_start_us >= rules_.least_run_us;
+    const JobState& state = view_.state(id);
+    runner.may_leave =
+        view_.now_us - state.last_start_us >= least_run_us(state, rules_.least_run_us);
     for (const Placement& place : view_.placements_of(id)) {
       if (!place.device.valid()) continue;
       runner.types |= GpuTypeMask{1} << view_.cluster->devices[place.device.index()].type.value;

@@ -20,6 +20,11 @@
 
 namespace berth {
 
+// A policy does not know what starting costs: a job that is stopped again and again before it gets
+// anywhere must at some time be left alone for long enough, whatever that is.
+inline constexpr std::uint32_t kPatientPreemptions = 16;
+[[nodiscard]] TimeUs least_run_us(const JobState& state, TimeUs least_us);
+
 class PlaceWalk {
  public:
   using Key = std::int64_t;
@@ -34,7 +39,8 @@ class PlaceWalk {
   };
   struct Rules {
     bool preempts = true;
-    TimeUs least_run_us = 0;  // a job that started later than this long ago does not leave
+    TimeUs least_run_us = 0;  // a job that started later than this long ago does not leave; it
+                              // doubles with every kPatientPreemptions that the job has suffered
     Key waiting_offset = 0;   // added to the keys of waiting jobs
     std::span<const JobId> privileged = {};  // of those that wait, in order
   };
