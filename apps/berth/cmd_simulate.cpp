@@ -18,6 +18,7 @@
 #include "report/table.h"
 #include "report/timeline.h"
 #include "run_setup.h"
+#include "why.h"
 
 namespace berth::cli {
 namespace {
@@ -140,13 +141,20 @@ Result<int> simulate_command(const Args& args) {
   const auto started = std::chrono::steady_clock::now();
   BERTH_TRY(const PolicyInfo* const info, find_policy(args.text("--policy")));
   BERTH_CHECK_OK(check_outputs(args, kOutputs));
-  BERTH_TRY(const RunSetup setup, read_run_setup(args));
+  BERTH_TRY(const Sharing sharing, sharing_option(args));
+  BERTH_TRY(const RunSetup setup, read_run_setup(args, sharing));
   BERTH_TRY(const auto policy, make_policy(std::string(info->name), setup));
   BERTH_TRY(const auto predictors, make_predictors(setup.predict, setup.workload, setup.seed));
 
+  std::optional<WhyQuestion> question;
+  if (args.has("--why")) {
+    BERTH_TRY(question, read_why(args.text("--why"), setup.workload));
+  }
   TextEventLog text_log;
   std::optional<Timeline> timeline;
+  std::optional<JobHistory> history;
   EventTee logs;
+  if (question) logs.add(history.emplace(question->job));
   if (args.has("--events")) logs.add(text_log);
   if (args.has("--timeline")) logs.add(timeline.emplace(setup.cluster, setup.workload));
   ProgressBar bar(fmt::format("simulating {}", info->name));
@@ -154,6 +162,7 @@ Result<int> simulate_command(const Args& args) {
   SimulationOptions options{.seed = setup.seed,
                             .check = setup.check,
                             .log = &logs,
+                            .reasons = history ? &*history : nullptr,
                             .progress_rule = setup.progress_rule,
                             .faults = faults};
   options.interrupted = &catch_interrupts();
@@ -166,6 +175,8 @@ Result<int> simulate_command(const Args& args) {
 
   Metrics metrics = summarise(setup.cluster, setup.workload, result);
   metrics.policy = info->name;
+  metrics.sharing = sharing_name(sharing);
+  metrics.predict = setup.predict;
   metrics.seed = setup.seed;
   BERTH_CHECK_OK(write_outputs(args, setup, result, text_log, timeline ? &*timeline : nullptr));
   metrics.wall_s =
@@ -176,10 +187,12 @@ Result<int> simulate_command(const Args& args) {
   if (args.has("--json")) {
     auto json = to_json(metrics);
     json["input"] = to_json(setup.report);
+    if (question) json["why"] = why_json(*question, *history, setup.cluster, setup.workload);
     BERTH_CHECK_OK(write_output(args.text("--json"), json.dump(2) + "\n"));
   }
   if (!any_on_stdout(args, kOutputs)) {
-    BERTH_CHECK_OK(print_out(for_people(setup, metrics, result)));
+    BERTH_CHECK_OK(print_out(question ? why_text(*question, *history, setup.cluster, setup.workload)
+                                      : for_people(setup, metrics, result)));
   }
   print_err(notices(setup, args));
   if (result.interrupted) print_err("berth: interrupted; the figures are of the run so far\n");
@@ -209,6 +222,12 @@ Command simulate_command_info() {
   command.options.push_back({.name = "--timeline",
                              .metavar = "F",
                              .help = "write who ran where and when, for ui.perfetto.dev (JSON)"});
+  command.options.push_back(
+      {.name = "--why",
+       .metavar = "JOB[@TIME]",
+       .help =
+           "why the job (its name or index) waits at that time (seconds, or 3h, 2d), or all that "
+           "it went through, instead of the figures"});
   command.options.push_back(
       {.name = "--json", .metavar = "F", .help = "write the figures; -: print them"});
   return command;

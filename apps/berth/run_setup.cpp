@@ -196,16 +196,20 @@ Result<FaultSource> read_faults(const Args& args, const Cluster& cluster) {
   return out;
 }
 
-Result<RunSetup> read_run_setup(const Args& args) {
+Result<Sharing> sharing_option(const Args& args) {
   constexpr std::array<std::string_view, 2> kSharings = {"exclusive", "shared"};
+  BERTH_TRY(const std::string sharing, args.choice("--sharing", kSharings));
+  return sharing == "shared" ? Sharing::kShared : Sharing::kExclusive;
+}
+
+Result<RunSetup> read_run_setup(const Args& args, Sharing sharing) {
   constexpr std::array<std::string_view, 2> kSwitch = {"on", "off"};
   RunSetup setup;
   WorkloadSource& source = setup.source;
   BERTH_TRY(const std::string workload, args.choice("--workload", kWorkloads));
   source.preset = static_cast<Preset>(std::ranges::find(kWorkloads, workload) - kWorkloads.begin());
   BERTH_CHECK_OK(only(args, "--load-control", "off", kSwitch));
-  BERTH_TRY(const std::string sharing, args.choice("--sharing", kSharings));
-  source.sharing = sharing == "shared" ? Sharing::kShared : Sharing::kExclusive;
+  setup.sharing = sharing;
   BERTH_TRY(const std::int64_t seed, args.integer("--seed", 0, INT64_MAX));
   setup.seed = static_cast<std::uint64_t>(seed);
   setup.check = kDebugBuild || args.flag("--check");
@@ -227,21 +231,20 @@ Result<RunSetup> read_run_setup(const Args& args) {
   BERTH_TRY(setup.faults, read_faults(args, setup.cluster));
   if (source.draws()) {
     source.trace = std::move(read.trace);
-    BERTH_TRY(setup.workload, draw_workload(setup, setup.seed, setup.report));
+    BERTH_TRY(setup.workload, draw_workload(setup, sharing, setup.seed, setup.report));
     return setup;
   }
-  BERTH_TRY(setup.workload,
-            as_traced(std::move(read.trace), setup.cluster, source.sharing, setup.report));
+  BERTH_TRY(setup.workload, as_traced(std::move(read.trace), setup.cluster, sharing, setup.report));
   if (source.load != 1.0) divide_arrivals(setup.workload, source.load);
   return setup;
 }
 
-Result<Workload> draw_workload(const RunSetup& setup, std::uint64_t seed,
+Result<Workload> draw_workload(const RunSetup& setup, Sharing sharing, std::uint64_t seed,
                                trace::RejectReport& report) {
   const WorkloadSource& source = setup.source;
   const auto draw = source.preset == Preset::kPaper ? paper_workload : measured_workload;
   BERTH_TRY(Workload workload,
-            draw(source.trace, setup.cluster, source.sharing, source.settings, seed, report));
+            draw(source.trace, setup.cluster, sharing, source.settings, seed, report));
   if (source.load != 1.0) divide_arrivals(workload, source.load);
   if (source.limit > 0) keep_first(workload, source.limit);
   return workload;

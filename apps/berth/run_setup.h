@@ -22,7 +22,6 @@ namespace berth::cli {
 // What the jobs of a run are made of.
 struct WorkloadSource {
   Preset preset = Preset::kAsTraced;
-  Sharing sharing = Sharing::kExclusive;
   PresetSettings settings;
   trace::Trace trace;       // of presets that draw; as-traced jobs need it no more
   double load = 1.0;        // divides arrival times
@@ -41,7 +40,8 @@ struct FaultSource {
 struct RunSetup {
   Cluster cluster;
   WorkloadSource source;
-  Workload workload;  // of `seed`
+  Sharing sharing = Sharing::kExclusive;
+  Workload workload;  // of `seed`, for `sharing`
   trace::RejectReport report;
   std::string predict;                       // --predict
   std::vector<PolicyOption> policy_options;  // --set
@@ -51,12 +51,15 @@ struct RunSetup {
   FaultSource faults;
 };
 
-// Validates every option before anything is read.
-[[nodiscard]] Result<RunSetup> read_run_setup(const Args& args);
+// --sharing exclusive|shared.
+[[nodiscard]] Result<Sharing> sharing_option(const Args& args);
+
+// Validates every option before anything is read. The jobs hold their GPUs as `sharing` says.
+[[nodiscard]] Result<RunSetup> read_run_setup(const Args& args, Sharing sharing);
 
 // The jobs of a run with this seed, where the source draws them.
-[[nodiscard]] Result<Workload> draw_workload(const RunSetup& setup, std::uint64_t seed,
-                                             trace::RejectReport& report);
+[[nodiscard]] Result<Workload> draw_workload(const RunSetup& setup, Sharing sharing,
+                                             std::uint64_t seed, trace::RejectReport& report);
 
 // What fails in a run of these jobs with this seed.
 [[nodiscard]] std::vector<FaultEvent> draw_faults_of(const RunSetup& setup,

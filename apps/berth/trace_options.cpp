@@ -39,32 +39,9 @@ Json rows_json(const std::vector<trace::RowNote>& notes) {
   return rows;
 }
 
-// "90", "90s", "15m", "12h", "7d".
 Result<TimeUs> duration_option(const Args& args, std::string_view name) {
   const std::string text = args.text(name);
-  std::string_view number = text;
-  std::int64_t unit = 1;
-  if (!number.empty()) {
-    switch (number.back()) {
-      case 's':
-        unit = 1;
-        break;
-      case 'm':
-        unit = 60;
-        break;
-      case 'h':
-        unit = 3600;
-        break;
-      case 'd':
-        unit = 86400;
-        break;
-      default:
-        unit = 0;
-    }
-    if (unit != 0) number.remove_suffix(1);
-  }
-  const auto us = parse_seconds_us(number);
-  if (us && *us >= 0 && *us < kNever / (86400 * 4)) return *us * std::max<std::int64_t>(unit, 1);
+  if (const auto us = parse_duration_us(text)) return *us;
   Error error = usage_error("not a time", std::string(name));
   error.found = "'" + text + "'";
   error.expected = "seconds from the first arrival, or a number with s, m, h or d";

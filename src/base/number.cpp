@@ -105,6 +105,22 @@ std::optional<TimeUs> parse_seconds_us(std::string_view text) {
   return value ? us_from_seconds(*value) : std::nullopt;
 }
 
+std::optional<TimeUs> parse_duration_us(std::string_view text) {
+  constexpr std::pair<char, std::int64_t> kUnits[] = {
+      {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  constexpr std::int64_t kLargest = 86400;
+  std::int64_t unit = 1;
+  for (const auto& [letter, unit_s] : kUnits) {
+    if (!text.ends_with(letter)) continue;
+    unit = unit_s;
+    text.remove_suffix(1);
+    break;
+  }
+  const auto us = parse_seconds_us(text);
+  if (!us || *us < 0 || *us >= kNever / (kLargest * 4)) return std::nullopt;
+  return *us * unit;
+}
+
 std::optional<std::int64_t> parse_milli(std::string_view text) {
   if (const auto decimal = plain_decimal(text)) {
     const auto& [negative, digits, scale] = *decimal;

@@ -20,6 +20,8 @@ namespace berth {
 // Seconds as decimal text to the nearest microsecond, exact (no binary rounding) for plain
 // decimals.
 [[nodiscard]] std::optional<TimeUs> parse_seconds_us(std::string_view text);
+// "90", "90s", "15m", "12h", "7d": not negative, at most about 400 years.
+[[nodiscard]] std::optional<TimeUs> parse_duration_us(std::string_view text);
 // A count of thousandths: "0.5" is 500, "2" is 2000. Nothing if finer than a thousandth.
 [[nodiscard]] std::optional<std::int64_t> parse_milli(std::string_view text);
 

@@ -13,6 +13,8 @@ namespace berth {
 
 struct Metrics {
   std::string policy;
+  std::string sharing;  // "exclusive" or "shared"
+  std::string predict;  // name of the predictors
   std::uint64_t seed = 0;
   std::optional<double> rho_whole;
   std::optional<double> rho_share;

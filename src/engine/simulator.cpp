@@ -53,6 +53,7 @@ class Simulation {
   bool admit_arrivals();
   Status decide();
   Status apply();
+  void tell_reasons() const;
   Status apply_start(std::size_t& next);
   Status apply_move(std::size_t& next);
   Status apply_preempt(std::size_t action);
@@ -338,6 +339,7 @@ Status Simulation::apply() {
     }
   }
   for (const HeadUpdate& head : plan_.heads) state_.set_head(head);
+  if (options_.reasons != nullptr) tell_reasons();
   wake_us_ = plan_.wake_us > now_us_ ? plan_.wake_us : kNever;
   idle_wakes_ = plan_.actions.empty() && nothing_to_come() ? idle_wakes_ + 1 : 0;
   if (idle_wakes_ > kMostIdleWakes) wake_us_ = kNever;
@@ -348,6 +350,17 @@ Status Simulation::apply() {
 bool Simulation::nothing_to_come() const {
   return state_.running() == 0 && state_.arrived() == workload_.jobs.size() &&
          next_fault_ == options_.faults.size();
+}
+
+void Simulation::tell_reasons() const {
+  for (const HeadUpdate& head : plan_.heads) {
+    options_.reasons->head_changed(now_us_, head.slot, head.job);
+  }
+  for (const ReasonUpdate& update : plan_.reasons) {
+    if (state_.state(update.job).status == JobStatus::kPending) {
+      options_.reasons->reason_given(now_us_, update.job, update.reason);
+    }
+  }
 }
 
 Status Simulation::decide() {

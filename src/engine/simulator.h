@@ -12,6 +12,7 @@
 #include "engine/event_log.h"
 #include "engine/execution.h"
 #include "engine/faults.h"
+#include "engine/reason_observer.h"
 #include "engine/workload.h"
 #include "model/cluster_state.h"
 #include "policy/policy.h"
@@ -32,6 +33,7 @@ struct SimulationOptions {
   std::uint64_t seed = 1;
   bool check = kDebugBuild;  // verify every invariant after every round
   EventLog* log = nullptr;   // where events go; null: only counted and hashed
+  ReasonObserver* reasons = nullptr;
   ProgressRule progress_rule = ProgressRule::kWhole;
   std::span<const FaultEvent> faults;              // by time (faults.h)
   const std::atomic<bool>* interrupted = nullptr;  // checked between rounds

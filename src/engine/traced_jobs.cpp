@@ -23,7 +23,7 @@ std::string_view unusable_because(const trace::TraceJob& job, Sharing sharing) {
   }
   if (sharing == Sharing::kShared && job.gpu_milli.value() > kWholeGpuMilli &&
       job.gpu_milli.value() % kWholeGpuMilli != 0) {
-    return "more than one GPU, but not a whole number";
+    return kNotWholeGpus;
   }
   return {};
 }
@@ -49,6 +49,10 @@ GpuTypeMask type_mask(std::string_view names, const Cluster& cluster) {
 }
 
 }  // namespace
+
+std::string_view sharing_name(Sharing sharing) {
+  return sharing == Sharing::kShared ? "shared" : "exclusive";
+}
 
 TracedJobs::TracedJobs(const trace::Trace& trace, const Cluster& cluster, Sharing sharing,
                        trace::RejectReport& report)

@@ -18,6 +18,12 @@ enum class Sharing : std::uint8_t {
   kShared,     // a task takes the share it declares
 };
 
+// "exclusive", "shared".
+[[nodiscard]] std::string_view sharing_name(Sharing sharing);
+
+// Why a job of 1.5 GPUs is not used where GPUs are shared.
+inline constexpr std::string_view kNotWholeGpus = "more than one GPU, but not a whole number";
+
 // Longer than any job, short enough that thousands in a row stay in range.
 inline constexpr TimeUs kLongestRun = 36'500 * kUsPerDay;
 

@@ -34,6 +34,19 @@ Result<Workload> as_traced(trace::Trace trace, const Cluster& cluster, Sharing s
   return out;
 }
 
+Workload on_whole_gpus(const Workload& workload) {
+  Workload out;
+  out.jobs = workload.jobs;
+  out.truths = workload.truths;
+  out.names = workload.names;
+  out.unusable = workload.unusable;
+  out.types_ignored = workload.types_ignored;
+  for (Job& job : out.jobs) {
+    if (job.gpu_milli_per_task > 0) job.gpu_milli_per_task = kWholeGpuMilli;
+  }
+  return out;
+}
+
 void divide_arrivals(Workload& workload, double load) {
   for (Job& job : workload.jobs) {
     const TimeUs submit_us = std::llround(static_cast<double>(job.submit_us) / load);

@@ -38,6 +38,10 @@ struct Workload {
 [[nodiscard]] Result<Workload> as_traced(trace::Trace trace, const Cluster& cluster,
                                          Sharing sharing, trace::RejectReport& report);
 
+// The same jobs, each task on whole GPUs. The names are views of those of `workload`, which must
+// outlive the copy. For as-traced jobs: presets draw for either way of holding a GPU.
+[[nodiscard]] Workload on_whole_gpus(const Workload& workload);
+
 // Divides the times of submission; deadlines keep their distance from them.
 void divide_arrivals(Workload& workload, double load);
 // Leaves out all but the first jobs, with what belongs to them.

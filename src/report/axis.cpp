@@ -87,8 +87,8 @@ std::vector<Tick> log_ticks(const Axis& axis, Range range, int wanted) {
 
 std::string short_number(double value) {
   if (!std::isfinite(value)) return "-";
-  for (const auto& [factor, suffix] :
-       std::array<std::pair<double, const char*>, 3>{{{1e9, "G"}, {1e6, "M"}, {1e4, "k"}}}) {
+  for (const auto& [factor, suffix] : std::array<std::pair<double, const char*>, 4>{
+           {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}}}) {
     if (std::abs(value) >= factor && std::abs(value) < 1e15) {
       return fmt::format("{:.4g}{}", value / (suffix[0] == 'k' ? 1e3 : factor), suffix);
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <string>
+#include <optional>
 
 #include "base/result.h"
 #include "engine/metrics.h"
@@ -11,6 +11,8 @@
 namespace berth {
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Metrics& metrics);
+// The reverse; nothing if a field is missing or of another type.
+[[nodiscard]] std::optional<Metrics> metrics_from_json(const nlohmann::ordered_json& json);
 // {"rejected": n, "rejected_by_reason": {...}, "warnings": {...}, "counts": {...}}
 [[nodiscard]] nlohmann::ordered_json to_json(const trace::RejectReport& report);
 

@@ -22,13 +22,20 @@ font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif
 h1{font-size:26px;margin:0 0 8px}h2{font-size:19px;margin:32px 0 8px}p{max-width:75ch}
 figure{margin:16px 0;overflow-x:auto}figcaption{color:var(--dim);font-size:13px;max-width:75ch}
 svg{max-width:100%;height:auto}
+.grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:4px 20px}
+.grid figure{margin:8px 0}
+@media(max-width:600px){body{padding:16px 12px 40px}figure svg{max-width:none}.grid svg{max-width:100%}}
+details{margin:12px 0}summary{cursor:pointer;color:var(--dim)}dt{font-weight:600;margin-top:8px}
+dd{margin:0 0 0 16px;max-width:75ch}code{overflow-wrap:anywhere}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:14px;margin:8px 0}
 th,td{padding:4px 12px 4px 0;border-bottom:1px solid var(--grid);text-align:left;white-space:nowrap}
 th{color:var(--dim);font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums}
 svg text{fill:var(--fg);font:12px system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 svg .t{font-size:14px;font-weight:600}svg .d{fill:var(--dim)}
 svg .g{stroke:var(--grid)}svg .a{stroke:var(--line)}svg .r{stroke:var(--dim);stroke-dasharray:4 4}
-svg .l{fill:none;stroke-width:1.6;stroke-linejoin:round}svg .w{stroke-width:1.2}
+svg .l{fill:none;stroke-width:1.6;stroke-linejoin:round}svg .w{fill:none;stroke-width:1.4}
+svg .p{fill:none;stroke:transparent;stroke-width:9;pointer-events:stroke}svg .z{stroke:var(--dim)}
+svg .k1{stroke-dasharray:7 3}svg .k2{stroke-dasharray:2 3}
 )";
 
 void append_series_classes(std::string& out) {

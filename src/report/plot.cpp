@@ -12,17 +12,21 @@
 namespace berth::report {
 namespace {
 
-constexpr double kLeft = 68;
+constexpr double kLeast = 68;  // left of the axis
 constexpr double kRight = 16;
 constexpr double kTop = 34;
 constexpr double kBottom = 46;
 constexpr double kLegendLine = 18;
+constexpr double kCharWidth = 6.6;  // of the page's 12 px font, about
+constexpr std::size_t kColours = 8;
+constexpr std::size_t kLongestName = 60;
 
 // Maps values of one axis to pixels.
 class Scale {
  public:
   Scale(const Axis& axis, Range range, double from, double to)
       : log_(axis.scale == AxisScale::kLog && axis.categories.empty()),
+        categories_(!axis.categories.empty()),
         low_(transform(range.low)),
         high_(transform(range.high)),
         from_(from),
@@ -37,13 +41,16 @@ class Scale {
   }
   // Where a bar stands on: zero, or the bottom where the axis has no zero.
   [[nodiscard]] double base() const {
-    return log_ ? from_ : from_ + std::clamp(-low_ / (high_ - low_), 0.0, 1.0) * (to_ - from_);
+    return log_ || categories_
+               ? from_
+               : from_ + std::clamp(-low_ / (high_ - low_), 0.0, 1.0) * (to_ - from_);
   }
 
  private:
   [[nodiscard]] double transform(double value) const { return log_ ? std::log10(value) : value; }
 
   bool log_;
+  bool categories_;
   double low_;
   double high_;
   double from_;
@@ -73,8 +80,11 @@ Ranges ranges_of(const Plot& plot) {
                            -std::numeric_limits<double>::infinity()};
   Ranges data{kNothing, kNothing, false};
   Axis y_axis = plot.y;
+  if (plot.zero_x) data.x = {0, 0};
   for (const Series& series : plot.series) {
-    widen(data.x, series.x, plot.x.scale == AxisScale::kLog);
+    for (const auto* values : {&series.x, &series.x_low, &series.x_high}) {
+      widen(data.x, *values, plot.x.scale == AxisScale::kLog);
+    }
     for (const auto* values : {&series.y, &series.low, &series.high}) {
       widen(data.y, *values, plot.y.scale == AxisScale::kLog);
     }
@@ -92,16 +102,19 @@ class PlotWriter {
  public:
   explicit PlotWriter(const Plot& plot)
       : plot_(plot),
-        legend_(legend_height(plot)),
+        left_(left_of(plot)),
+        legend_columns_(legend_columns(plot, plot.width - kRight - left_)),
+        legend_(legend_height(plot, legend_columns_)),
         ranges_(ranges_of(plot)),
-        x_(plot.x, ranges_.x, kLeft, plot.width - kRight),
+        x_(plot.x, ranges_.x, left_, plot.width - kRight),
         y_(plot.y, ranges_.y, bottom(), kTop + legend_) {}
 
   std::string write() {
     open();
     axes();
     legend();
-    for (std::size_t i = 0; i < plot_.series.size(); ++i) draw(plot_.series[i], i % 8);
+    if (plot_.zero_x) zero_line();
+    for (std::size_t i = 0; i < plot_.series.size(); ++i) draw(plot_.series[i], i);
     if (plot_.diagonal) diagonal();
     if (ranges_.empty) {
       out_ +=
@@ -113,10 +126,24 @@ class PlotWriter {
   }
 
  private:
-  static double legend_height(const Plot& plot) {
-    const auto named =
-        std::ranges::count_if(plot.series, [](const Series& s) { return !s.name.empty(); });
-    return named > 0 ? kLegendLine * static_cast<double>((named + 3) / 4) : 0;
+  static std::size_t named(const Plot& plot) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(plot.series, [](const Series& s) { return !s.name.empty(); }));
+  }
+  static double left_of(const Plot& plot) {
+    std::size_t longest = 0;
+    for (const std::string& name : plot.y.categories) longest = std::max(longest, name.size());
+    return std::max(plot.y.categories.empty() ? kLeast : 0.0,
+                    kCharWidth * static_cast<double>(std::min(longest, kLongestName)) + 16);
+  }
+  static std::size_t legend_columns(const Plot& plot, double width) {
+    std::size_t longest = 0;
+    for (const Series& series : plot.series) longest = std::max(longest, series.name.size());
+    const double column = kCharWidth * static_cast<double>(std::min(longest, kLongestName)) + 30;
+    return std::clamp<std::size_t>(static_cast<std::size_t>(width / column), 1, 4);
+  }
+  static double legend_height(const Plot& plot, std::size_t columns) {
+    return kLegendLine * static_cast<double>((named(plot) + columns - 1) / columns);
   }
   [[nodiscard]] double bottom() const { return plot_.height - kBottom; }
   [[nodiscard]] double right() const { return plot_.width - kRight; }
@@ -124,54 +151,76 @@ class PlotWriter {
   void open() {
     out_ = fmt::format(
         "<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
-        "aria-label=\"{2}\"><text class=\"t\" x=\"0\" y=\"16\">{2}</text>",
-        plot_.width, plot_.height, escape_html(plot_.title));
+        "aria-label=\"{2}{3}\"><text class=\"t\" x=\"0\" y=\"16\">{2}</text>",
+        plot_.width, plot_.height, escape_html(plot_.title),
+        plot_.description.empty() ? "" : ". " + escape_html(plot_.description));
   }
 
   void axes() {
     for (const Tick& tick : ticks(plot_.x, ranges_.x, std::max(2, plot_.width / 90))) {
       const double at = x_.at(tick.value);
+      const double half = kCharWidth * static_cast<double>(tick.label.size()) / 2;
       out_ += fmt::format(
           "<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>"
-          "<text class=\"d\" x=\"{0:.1f}\" y=\"{3:.1f}\" text-anchor=\"middle\">{4}</text>",
-          at, kTop + legend_, bottom(), bottom() + 16, escape_html(tick.label));
+          "<text class=\"d\" x=\"{5:.1f}\" y=\"{3:.1f}\" text-anchor=\"middle\">{4}</text>",
+          at, kTop + legend_, bottom(), bottom() + 16, escape_html(tick.label),
+          std::min(at, plot_.width - half));
     }
     for (const Tick& tick : ticks(plot_.y, ranges_.y, std::max(2, plot_.height / 50))) {
       const double at = y_.at(tick.value);
       out_ += fmt::format(
           "<line class=\"g\" x1=\"{1:.1f}\" x2=\"{2:.1f}\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>"
           "<text class=\"d\" x=\"{3:.1f}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>",
-          at, kLeft, right(), kLeft - 6, at + 4, escape_html(tick.label));
+          at, left_, right(), left_ - 6, at + 4, escape_html(tick.label));
     }
     out_ += fmt::format(
         "<line class=\"a\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>"
         "<text class=\"d\" x=\"{3:.1f}\" y=\"{4}\" text-anchor=\"middle\">{5}</text>"
         "<text class=\"d\" transform=\"translate(13 {6:.1f}) rotate(-90)\" "
         "text-anchor=\"middle\">{7}</text>",
-        kLeft, right(), y_.base(), (kLeft + right()) / 2, plot_.height - 8,
+        left_, right(), y_.base(), (left_ + right()) / 2, plot_.height - 8,
         escape_html(plot_.x.label), (bottom() + kTop + legend_) / 2, escape_html(plot_.y.label));
   }
 
+  static bool is_line(const Series& series) {
+    return series.mark == Mark::kLine || series.mark == Mark::kStep;
+  }
+  // "s3", or "s3 k1" for the second series of that colour.
+  static std::string stroke_of(std::size_t series) {
+    const std::size_t dashes = std::min<std::size_t>(series / kColours, 2);
+    return dashes == 0 ? fmt::format("s{}", series)
+                       : fmt::format("s{} k{}", series % kColours, dashes);
+  }
+
   void legend() {
-    std::size_t named = 0;
-    const double column = (right() - kLeft) / 4;
+    std::size_t n = 0;
+    const double column = (right() - left_) / static_cast<double>(legend_columns_);
     for (std::size_t i = 0; i < plot_.series.size(); ++i) {
-      if (plot_.series[i].name.empty()) continue;
-      const double x = kLeft + static_cast<double>(named % 4) * column;
-      const double y = kTop + static_cast<double>(named / 4) * kLegendLine;
-      out_ += fmt::format(
-          "<rect class=\"f{0}\" x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"10\" height=\"10\" rx=\"2\"/>"
-          "<text x=\"{3:.1f}\" y=\"{4:.1f}\">{5}</text>",
-          i % 8, x, y - 6, x + 15, y + 3, escape_html(plot_.series[i].name, 60));
-      ++named;
+      const Series& series = plot_.series[i];
+      if (series.name.empty()) continue;
+      const double x = left_ + static_cast<double>(n % legend_columns_) * column;
+      const double y = kTop + static_cast<double>(n / legend_columns_) * kLegendLine;
+      if (is_line(series)) {
+        out_ += fmt::format(
+            "<line class=\"l {}\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
+            stroke_of(i), x - 4, x + 12, y - 1, y - 1);
+      } else {
+        out_ += fmt::format(
+            "<rect class=\"f{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"10\" height=\"10\" rx=\"2\"/>",
+            i % kColours, x, y - 6);
+      }
+      out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 16, y + 3,
+                          escape_html(series.name, kLongestName));
+      ++n;
     }
   }
 
-  void draw(const Series& series, std::size_t colour) {
+  void draw(const Series& series, std::size_t index) {
+    const std::size_t colour = index % kColours;
     switch (series.mark) {
       case Mark::kLine:
       case Mark::kStep:
-        line(series, colour);
+        line(series, index);
         break;
       case Mark::kArea:
         area(series, colour);
@@ -184,13 +233,14 @@ class PlotWriter {
         break;
     }
     whiskers(series, colour);
+    x_whiskers(series, colour);
   }
 
   [[nodiscard]] bool shows(const Series& series, std::size_t i) const {
     return i < series.x.size() && x_.shows(series.x[i]) && y_.shows(series.y[i]);
   }
 
-  void line(const Series& series, std::size_t colour) {
+  void line(const Series& series, std::size_t index) {
     std::string path;
     bool pen_down = false;
     for (std::size_t i = 0; i < series.y.size(); ++i) {
@@ -207,11 +257,19 @@ class PlotWriter {
       }
       pen_down = true;
     }
-    out_ += fmt::format("<path class=\"l s{}\" d=\"{}\"/>", colour, path);
+    const std::string drawn =
+        fmt::format("<path class=\"l {}\" d=\"{}\"/>", stroke_of(index), path);
+    if (series.name.empty()) {
+      out_ += drawn;
+      return;
+    }
+    // A thin line is hard to point at: a wide one that is not seen carries its name.
+    out_ += fmt::format("<g><title>{}</title>{}<path class=\"p\" d=\"{}\"/></g>",
+                        escape_html(series.name), drawn, path);
   }
 
   void area(const Series& series, std::size_t colour) {
-    std::string path = fmt::format("M{:.1f} {:.1f}", kLeft, y_.base());
+    std::string path = fmt::format("M{:.1f} {:.1f}", left_, y_.base());
     for (std::size_t i = 0; i < series.y.size(); ++i) {
       if (!shows(series, i)) continue;
       path += fmt::format("H{:.1f}V{:.1f}", x_.at(series.x[i]), y_.at(series.y[i]));
@@ -281,6 +339,26 @@ class PlotWriter {
     }
   }
 
+  // Of points along x, with their caps.
+  void x_whiskers(const Series& series, std::size_t colour) {
+    for (std::size_t i = 0; i < std::min(series.x_low.size(), series.x_high.size()); ++i) {
+      if (i >= series.y.size() || !shows(series, i)) continue;
+      if (!x_.shows(series.x_low[i]) || !x_.shows(series.x_high[i])) continue;
+      const double y = y_.at(series.y[i]);
+      const double low = x_.at(series.x_low[i]);
+      const double high = x_.at(series.x_high[i]);
+      out_ += fmt::format(
+          "<path class=\"w s{}\" d=\"M{:.1f} {:.1f}H{:.1f}M{:.1f} {:.1f}v8M{:.1f} {:.1f}v8\"/>",
+          colour, low, y, high, low, y - 4, high, y - 4);
+    }
+  }
+
+  void zero_line() {
+    out_ += fmt::format(
+        "<line class=\"z\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>", x_.at(0),
+        kTop + legend_, bottom());
+  }
+
   void diagonal() {
     out_ += fmt::format(
         "<line class=\"r\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>",
@@ -293,6 +371,8 @@ class PlotWriter {
   }
 
   const Plot& plot_;
+  double left_;
+  std::size_t legend_columns_;
   double legend_;
   Ranges ranges_;
   Scale x_;

@@ -26,17 +26,22 @@ struct Series {
   Mark mark = Mark::kLine;
   std::vector<double> x = {};
   std::vector<double> y = {};
-  std::vector<double> low = {};           // whiskers, as long as y, or empty
+  std::vector<double> low = {};           // whiskers along y, as long as y, or empty
   std::vector<double> high = {};          //
+  std::vector<double> x_low = {};         // whiskers along x, of points
+  std::vector<double> x_high = {};        //
   std::vector<std::string> tooltip = {};  // of points and bars: as long as y, or empty
 };
 
+// The first eight series differ in colour, the next eight by dashes as well.
 struct Plot {
   std::string title = {};
+  std::string description = {};  // for those who do not see it, after the title
   Axis x = {};
   Axis y = {};
   std::vector<Series> series = {};
   bool diagonal = false;  // the line y = x, for predicted against measured
+  bool zero_x = false;    // the line x = 0, which is in sight then
   int width = 720;
   int height = 320;
 };

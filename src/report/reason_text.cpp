@@ -16,7 +16,12 @@ bool reason_is_never(ReasonCode code) {
   return code == ReasonCode::kNeverFits || code == ReasonCode::kNeverGpuType;
 }
 
-std::string reason_text(const Reason& reason) {
+std::string job_by_number(JobId job) {
+  return fmt::format("job {}", job.value);
+}
+
+std::string reason_text(const Reason& reason, const JobNamer& name, JobId head) {
+  const JobId subject{reason.subject};
   switch (reason.code) {
     case ReasonCode::kNone:
       return "runs, or has ended";
@@ -38,16 +43,16 @@ std::string reason_text(const Reason& reason) {
     case ReasonCode::kServersDown:
       return "waits for servers that are down";
     case ReasonCode::kBehindHead:
-      return "waits behind the head of its queue";
+      return head.valid() ? fmt::format("waits behind {}, the head of its queue", name(head))
+                          : "waits behind the head of its queue";
     case ReasonCode::kBehindJob:
-      return fmt::format("waits behind job {}", reason.subject);
+      return "waits behind " + name(subject);
     case ReasonCode::kReserved:
-      return fmt::format("devices are kept for job {}", reason.subject);
+      return "devices are kept for " + name(subject);
     case ReasonCode::kQuota:
       return "its virtual cluster or user is at its limit";
     case ReasonCode::kPreempted:
-      return reason.subject == JobId::kNone ? std::string("gave way to other jobs")
-                                            : fmt::format("gave way to job {}", reason.subject);
+      return "gave way to " + (subject.valid() ? name(subject) : "other jobs");
     case ReasonCode::kEvicted:
       return "a server or a device under it failed";
     case ReasonCode::kOrderedLater:
@@ -55,7 +60,7 @@ std::string reason_text(const Reason& reason) {
     case ReasonCode::kOverload:
       return "its server was overloaded";
     case ReasonCode::kDependency:
-      return fmt::format("waits for job {} to end", reason.subject);
+      return fmt::format("waits for {} to end", name(subject));
     case ReasonCode::kHeld:
       return "held";
     case ReasonCode::kLoadControl:

@@ -91,7 +91,8 @@ Result<Workload> measured_workload(const trace::Trace& trace, const Cluster& clu
   const Rng root = presets::workload_rng(seed);
   const presets::JobStreams kinds(root, "kind");
   presets::TrainingJobs builder(out, cluster, sharing, settings, root);
-  TracedJobs traced_jobs(trace, cluster, sharing, report);
+  // Shares are read even where GPUs are not shared: they are the duty of the tasks either way.
+  TracedJobs traced_jobs(trace, cluster, Sharing::kShared, report);
   presets::copy_names(trace, out.trace);
   builder.reserve(trace.jobs.size(), 2 * trace.jobs.size());
   std::uint64_t tasks = 0;  // of jobs that can run

@@ -172,7 +172,11 @@ double TrainingJobs::draw_duty(Job& job, double mean_duty, Rng rng) const {
   if (job.gpu_milli_per_task == 0) return 0.0;
   const double drawn =
       rng.beta(mean_duty * kDutyConcentration, (1.0 - mean_duty) * kDutyConcentration);
-  if (job.gpu_milli_per_task < kWholeGpuMilli) return job.gpu_milli_per_task / 1000.0;
+  if (job.gpu_milli_per_task < kWholeGpuMilli) {
+    const double share = job.gpu_milli_per_task / 1000.0;
+    if (sharing_ == Sharing::kExclusive) job.gpu_milli_per_task = kWholeGpuMilli;
+    return share;
+  }
   const double duty = std::clamp(drawn, kLeastDuty, 1.0);
   if (sharing_ == Sharing::kShared) {
     job.gpu_milli_per_task = static_cast<std::uint32_t>(std::ceil(duty * kWholeGpuMilli));

@@ -27,6 +27,12 @@ TEST(Number, WholeFieldOrNothing) {
 }
 
 TEST(Number, SecondsAreExactToTheMicrosecond) {
+  EXPECT_EQ(parse_duration_us("90"), 90 * kUsPerS);
+  EXPECT_EQ(parse_duration_us("1.5h"), 5400 * kUsPerS);
+  EXPECT_EQ(parse_duration_us("7d"), 7 * kUsPerDay);
+  for (const char* const wrong : {"", "h", "-1", "1w", "1 h", "1e300d", "nan"}) {
+    EXPECT_FALSE(parse_duration_us(wrong)) << wrong;
+  }
   EXPECT_EQ(parse_seconds_us("0.1"), 100'000);
   EXPECT_EQ(parse_seconds_us("8589934591.000001"), 8'589'934'591'000'001);
   EXPECT_EQ(parse_seconds_us("-1.0000005"), -1'000'001);  // halves away from zero

@@ -1,11 +1,13 @@
 #include "report/plot.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/page.h"
@@ -73,7 +75,7 @@ TEST(Plot, LeavesOutWhatIsNotFiniteOrNotPositiveOnALogAxis) {
   const std::string text = svg(plot);
   expect_only_finite_numbers(text);
   // One lone point, then a line of two: the gap breaks the path.
-  const auto path = text.find("class=\"l s0\"");
+  const auto path = text.find("<path class=\"l s0\"");
   ASSERT_NE(path, std::string::npos);
   const std::string line = text.substr(path, text.find("/>", path) - path);
   EXPECT_EQ(std::ranges::count(line, 'M'), 2);
@@ -100,6 +102,46 @@ TEST(Plot, BarsOfACategoryStandSideBySide) {
   std::size_t rects = 0;
   for (std::size_t at = 0; (at = text.find("<rect", at)) != std::string::npos; ++at) ++rects;
   EXPECT_EQ(rects, 4U + 2U);  // bars and the legend
+}
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
+  return n;
+}
+
+TEST(Plot, RowsOfCategoriesHaveWhiskersAlongXAndALineAtZero) {
+  const Plot plot{.title = "t",
+                  .description = "what it shows",
+                  .y = {.categories = {"fifo", "srtf"}},
+                  .series = {{.name = "s",
+                              .mark = Mark::kPoints,
+                              .x = {5, kNan},
+                              .y = {0, 1},
+                              .x_low = {4, 1},
+                              .x_high = {6, 2},
+                              .tooltip = {"five", "none"}}},
+                  .zero_x = true};
+  const std::string text = svg(plot);
+  expect_only_finite_numbers(text);
+  EXPECT_EQ(count(text, "<line class=\"z\""), 1U);
+  EXPECT_EQ(count(text, "<circle"), 1U);
+  EXPECT_EQ(count(text, "<path class=\"w s0\""), 1U);
+  EXPECT_EQ(count(text, "<title>five</title>"), 1U);
+  EXPECT_EQ(count(text, ">srtf</text>"), 1U);
+  EXPECT_NE(text.find("aria-label=\"t. what it shows\""), std::string::npos);
+}
+
+TEST(Plot, MoreSeriesThanColoursDifferByDashesAndEachLineTellsItsName) {
+  Plot plot;
+  for (int i = 0; i < 12; ++i) {
+    plot.series.push_back({.name = fmt::format("policy-{}", i), .x = {0, 1}, .y = {0, 1.0 * i}});
+  }
+  const std::string text = svg(plot);
+  EXPECT_EQ(count(text, "class=\"l s3\""), 2U);  // the line and its sample in the legend
+  EXPECT_EQ(count(text, "class=\"l s3 k1\""), 2U);
+  EXPECT_EQ(count(text, "<title>policy-11</title>"), 1U);
+  EXPECT_EQ(count(text, ">policy-11</text>"), 1U);
 }
 
 TEST(Plot, TextIsEscapedEverywhere) {
