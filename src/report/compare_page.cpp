@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "base/text.h"
 #include "report/page.h"
@@ -12,7 +14,13 @@ namespace berth::report {
 namespace {
 
 constexpr int kPlotWidth = 470;
-constexpr int kPlotHeight = 320;
+constexpr std::size_t kUtilisationBins =
+    4;  // it jumps: lines of many policies would hide each other
+
+// Room for the legend as well, which has two columns for names of usual length.
+int plot_height(const Comparison& table) {
+  return 260 + 18 * static_cast<int>((table.policies() + 1) / 2);
+}
 
 std::string heading_of(const Comparison& table) {
   if (table.sharing() == "published")
@@ -172,7 +180,7 @@ Plot jct_plot(const Comparison& table) {
             .y = {.label = "share of jobs", .from_zero = true},
             .series = {},
             .width = kPlotWidth,
-            .height = kPlotHeight};
+            .height = plot_height(table)};
   for (std::size_t p = 0; p < table.policies(); ++p) {
     std::vector<double> jct_s;
     for (std::size_t s = 0; s < table.seeds(); ++s) {
@@ -184,9 +192,9 @@ Plot jct_plot(const Comparison& table) {
   return plot;
 }
 
-// A quantity of the first seed's runs over their time: steps, the mean of each bin.
+// A quantity of the first seed's runs over their time, in steps: means of `together` bins each.
 Plot over_time(const Comparison& table, std::string title, std::string label, double divisor,
-               std::vector<std::int64_t> RunSeries::*values) {
+               std::vector<std::int64_t> RunSeries::*values, std::size_t together) {
   Plot plot{
       .title = std::move(title),
       .description = fmt::format("Over the time of the run with seed {}", table.run(0, 0).seed),
@@ -196,13 +204,17 @@ Plot over_time(const Comparison& table, std::string title, std::string label, do
       .y = {.label = std::move(label), .from_zero = true},
       .series = {},
       .width = kPlotWidth,
-      .height = kPlotHeight};
+      .height = plot_height(table)};
   for (std::size_t p = 0; p < table.policies(); ++p) {
     const RunSeries& run = table.record(p, 0).series;
     Series series{.name = table.policy_name(p), .mark = Mark::kStep};
-    for (const std::int64_t value : run.*values) {
-      series.x.push_back(static_cast<double>(series.x.size()) * seconds(run.bin_us));
-      series.y.push_back(static_cast<double>(value) / divisor);
+    const std::span<const std::int64_t> bins = run.*values;
+    for (std::size_t i = 0; i < bins.size(); i += together) {
+      const auto group = bins.subspan(i, std::min(together, bins.size() - i));
+      const auto sum =
+          static_cast<double>(std::accumulate(group.begin(), group.end(), std::int64_t{0}));
+      series.x.push_back(static_cast<double>(i) * seconds(run.bin_us));
+      series.y.push_back(sum / static_cast<double>(group.size()) / divisor);
     }
     plot.series.push_back(std::move(series));
   }
@@ -246,11 +258,11 @@ void add_plots(Page& page, std::span<const Comparison> tables, double gpus) {
   plots.clear();
   for (const Comparison& table : tables) {
     plots.push_back(over_time(table, "Jobs that wait, " + table.name(), "jobs", 1e3,
-                              &RunSeries::waiting_milli));
+                              &RunSeries::waiting_milli, 1));
   }
   for (const Comparison& table : tables) {
     plots.push_back(over_time(table, "GPU utilisation, " + table.name(), "share of GPUs held",
-                              1e3 * std::max(gpus, 1.0), &RunSeries::held_milli));
+                              1e3 * std::max(gpus, 1.0), &RunSeries::held_milli, kUtilisationBins));
   }
   add_grid(page, plots);
 }

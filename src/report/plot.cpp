@@ -174,12 +174,19 @@ class PlotWriter {
           at, left_, right(), left_ - 6, at + 4, escape_html(tick.label));
     }
     out_ += fmt::format(
-        "<line class=\"a\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>"
-        "<text class=\"d\" x=\"{3:.1f}\" y=\"{4}\" text-anchor=\"middle\">{5}</text>"
-        "<text class=\"d\" transform=\"translate(13 {6:.1f}) rotate(-90)\" "
-        "text-anchor=\"middle\">{7}</text>",
-        left_, right(), y_.base(), (left_ + right()) / 2, plot_.height - 8,
-        escape_html(plot_.x.label), (bottom() + kTop + legend_) / 2, escape_html(plot_.y.label));
+        "<line class=\"a\" x1=\"{0:.1f}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>", left_,
+        right(), y_.base());
+    if (!plot_.x.label.empty()) {
+      out_ +=
+          fmt::format("<text class=\"d\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                      (left_ + right()) / 2, plot_.height - 8, escape_html(plot_.x.label));
+    }
+    if (!plot_.y.label.empty()) {
+      out_ += fmt::format(
+          "<text class=\"d\" transform=\"translate(13 {:.1f}) rotate(-90)\" "
+          "text-anchor=\"middle\">{}</text>",
+          (bottom() + kTop + legend_) / 2, escape_html(plot_.y.label));
+    }
   }
 
   static bool is_line(const Series& series) {
