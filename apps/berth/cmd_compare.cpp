@@ -237,7 +237,7 @@ std::vector<Option> compare_options_help() {
   return options;
 }
 
-Status write_results(const Args& args, const CompareJobs& jobs,
+Status write_results(const Args& args, const CompareJobs& jobs, const PolicyInfo& first,
                      const std::vector<Comparison>& tables, const RunResults& results,
                      bool complete) {
   if (args.has("--json")) {
@@ -246,6 +246,7 @@ Status write_results(const Args& args, const CompareJobs& jobs,
       if (run) runs.push_back(&run->metrics);
     }
     auto json = comparison_json(tables, runs);
+    json["baseline"] = first.name;  // also where nothing of it is done
     json["interrupted"] = !complete;
     json["input"] = to_json(jobs.setup.report);
     BERTH_CHECK_OK(write_output(args.text("--json"), json.dump(2) + "\n"));
@@ -287,7 +288,7 @@ Result<int> compare_command(const Args& args) {
     const std::string command = command_line("berth compare", compare_options_help(), args);
     BERTH_CHECK_OK(write_report(args, jobs.setup, command, compare.seeds, tables, complete));
   }
-  BERTH_CHECK_OK(write_results(args, jobs, tables, results, complete));
+  BERTH_CHECK_OK(write_results(args, jobs, *compare.policies.front(), tables, results, complete));
   const bool one_enough = automatic && compare.choice == SharingChoice::kExclusive;
   print_err(fmt::format(
       "{}{}{}{}", one_enough ? "every job takes whole GPUs: sharing would change nothing\n" : "",
