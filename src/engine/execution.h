@@ -1,23 +1,16 @@
 // What running means in the simulator: which replicas compute, at what speed, and what starting,
-// moving, stopping and failing cost (simulation.md, a job's progress). Jobs without training facts
-// (as-traced) are the simplest case of the same: one replica, an iteration a microsecond.
+// moving, stopping and failing cost (simulation.md, a job's progress).
 //
-// Told of every change of places; after all changes of an instant
-// refresh() works out new speeds, in proportion to what shares a device, an overloaded server or a
-// short link with what changed.
+// Told of every change of places; after all changes of an instant refresh() works out new speeds.
 #pragma once
 
 #include <cstdint>
-#include <limits>
-#include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "engine/contention.h"
 #include "engine/event_queue.h"
-#include "engine/iteration.h"
-#include "engine/network.h"
 #include "engine/progress.h"
 #include "engine/workload.h"
 #include "model/cluster_state.h"
@@ -50,160 +43,67 @@ struct ExecutionTotals {
 
 class Execution {
  public:
-  // All must outlive it. `faults`: whether servers or devices may fail or be slow.
-  Execution(const Workload& workload, const ClusterState& state, ProgressRule rule, bool faults);
+  Execution() = default;
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+  virtual ~Execution() = default;
 
   // Tasks of a pending or running job have started. `before`: where its tasks were, or had been.
-  void start(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
-             TimeUs now_us);
+  virtual void start(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
+                     TimeUs now_us) = 0;
   // Placed tasks of a running job are about to leave, as a preemption or as a failure.
-  void leave(JobId id, std::span<const std::uint32_t> tasks, Departure why, TimeUs now_us);
+  virtual void leave(JobId id, std::span<const std::uint32_t> tasks, Departure why,
+                     TimeUs now_us) = 0;
   // Tasks of a running job have changed their places.
-  void move(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
-            TimeUs now_us);
+  virtual void move(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
+                    TimeUs now_us) = 0;
   // The job is about to end where it is, if it runs.
-  void end(JobId id, TimeUs now_us);
-  void set_device_speed(DeviceId id, std::int32_t speed_ppm);
+  virtual void end(JobId id, TimeUs now_us) = 0;
+  // Only where faults were announced.
+  virtual void set_device_speed(DeviceId id, std::int32_t speed_ppm) = 0;
   // The job is to end after so many iterations, if it would not before.
-  void stop_at(JobId id, std::int64_t iterations);
+  virtual void stop_at(JobId id, std::int64_t iterations) = 0;
   // Its stop option has changed.
-  void set_stop(JobId id);
+  virtual void set_stop(JobId id) = 0;
 
   // An event of the queue is due. True: the job's work is done. Stale events are false.
-  [[nodiscard]] bool due(const FutureEvent& event, TimeUs now_us);
+  [[nodiscard]] virtual bool due(const FutureEvent& event, TimeUs now_us) = 0;
   // Whether the job is to end before its given iterations.
-  [[nodiscard]] bool ends_early(JobId id) const;
+  [[nodiscard]] virtual bool ends_early(JobId id) const = 0;
   // New speeds, and new events into the queue. False: time ran out of range.
-  [[nodiscard]] bool refresh(TimeUs now_us, EventQueue& queue);
+  [[nodiscard]] virtual bool refresh(TimeUs now_us, EventQueue& queue) = 0;
 
   // Whether no replica of the job is there in part.
-  [[nodiscard]] bool whole(JobId id) const;
+  [[nodiscard]] virtual bool whole(JobId id) const = 0;
   // Tasks to leave if this task fails: its replica, or all for the parameter server.
-  void failing_with(JobId id, std::uint32_t task, std::vector<std::uint32_t>& tasks) const;
-  // Tasks on a device, or on a server (an invalid device), job by job.
-  void tasks_at(ServerId server, DeviceId device,
-                std::vector<std::pair<JobId, std::uint32_t>>& out) const;
+  virtual void failing_with(JobId id, std::uint32_t task,
+                            std::vector<std::uint32_t>& tasks) const = 0;
+  // Tasks on a device, or on a server (an invalid device), job by job. Only where faults were
+  // announced.
+  virtual void tasks_at(ServerId server, DeviceId device,
+                        std::vector<std::pair<JobId, std::uint32_t>>& out) const = 0;
 
   // Done and kept, of a job that has not ended.
-  [[nodiscard]] std::int64_t iterations(JobId id, TimeUs now_us) const;
+  [[nodiscard]] virtual std::int64_t iterations(JobId id, TimeUs now_us) const = 0;
   // Its speed since the last refresh().
-  [[nodiscard]] double iterations_per_s(JobId id) const;
+  [[nodiscard]] virtual double iterations_per_s(JobId id) const = 0;
   // The speed of its fastest replica ever; 0 before one has computed.
-  [[nodiscard]] double best_replica_iterations_per_s(JobId id) const;
+  [[nodiscard]] virtual double best_replica_iterations_per_s(JobId id) const = 0;
   // By JobId, as of now; nothing for as-traced jobs, of which the state says all.
-  [[nodiscard]] std::vector<JobOutcome> outcomes(TimeUs now_us);
-  [[nodiscard]] const ExecutionTotals& totals() const { return totals_; }
+  [[nodiscard]] virtual std::vector<JobOutcome> outcomes(TimeUs now_us) = 0;
   // Whether all work that was ever done is kept or counted as lost.
-  [[nodiscard]] bool work_is_conserved() const;
+  [[nodiscard]] virtual bool work_is_conserved() const = 0;
 
- private:
-  static constexpr std::uint32_t kNoSlot = 0xFFFFFFFFU;
-  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+  [[nodiscard]] const ExecutionTotals& totals() const { return totals_; }
 
-  struct JobRun {
-    WorkUnits done = 0;
-    WorkUnits rate = 0;
-    WorkUnits target = 0;
-    TimeUs since_us = 0;              // `done` is of then
-    TimeUs next_us = kNever;          // its event in the queue
-    std::int64_t limit = kNoLimit;    // iterations, by stop_at()
-    std::int64_t saved = 0;           // iterations in the last checkpoint
-    std::int64_t by_deadline = -1;    // iterations done by it, once it has passed
-    Picoseconds least_iteration = 0;  // of a replica; 0: none has computed
-    double bytes_per_us = 0;          // between servers
-    double held_gpu_us = 0;           // until since_us
-    std::uint32_t first_replica = 0;
-    std::uint32_t generation = 0;
-    std::uint32_t complete = 0;  // replicas
-    std::uint32_t workers_placed = 0;
-    bool parameter_server_placed = false;
-    bool ran = false;              // before: its state is where it ran last
-    bool owes_checkpoint = false;  // was stopped with one, which the next start pays
-    bool touched = false;          // by refresh()'s to-do list
-  };
-  struct ReplicaRun {
-    TimeUs ready_us = kNever;  // loads until then; kNever: not complete
-    Picoseconds pace = 0;      // of an iteration, if no link is short
-    std::int64_t bytes = 0;    // between servers, per iteration
-    JobId job;
-    std::uint32_t placed = 0;  // its tasks, the parameter server not counted
-    bool dirty = false;
-  };
-  struct TaskRef {
-    JobId job;
-    std::uint32_t task = 0;
-  };
-
-  // Facts of a job from its first start to its end, in slots that are used again: what is looked at
-  // all the time stays together.
-  [[nodiscard]] JobRun& run_of(JobId id) { return runs_[slots_[id.index()]]; }
-  [[nodiscard]] const JobRun& run_of(JobId id) const { return runs_[slots_[id.index()]]; }
-  [[nodiscard]] bool has_run(JobId id) const { return slots_[id.index()] != kNoSlot; }
-  JobRun& open_run(JobId id);
-  void close_run(JobId id, TimeUs now_us);
-  [[nodiscard]] std::uint32_t take_replicas(std::uint32_t count);
-  [[nodiscard]] JobOutcome outcome(JobId id, TimeUs now_us) const;
-
-  [[nodiscard]] const Job& spec(JobId id) const { return state_->job(id); }
-  [[nodiscard]] const TrainingTruth* truth(JobId id) const;
-  [[nodiscard]] const TaskUse* use(JobId id, std::uint32_t task) const;
-  [[nodiscard]] std::span<const Placement> places(JobId id) const;
-  [[nodiscard]] std::uint32_t replica_of(JobId id, std::uint32_t task) const;
-  [[nodiscard]] bool is_complete(JobId id, const ReplicaRun& replica) const;
-  [[nodiscard]] std::int64_t iterations_to_run(JobId id) const;
-  [[nodiscard]] std::int64_t kept_after(JobId id, Departure why) const;
-
-  void settle(JobRun& run, JobId id, TimeUs now_us);
-  void note_deadline(JobRun& run, JobId id, TimeUs now_us) const;
-  void fall_back(JobRun& run, JobId id, Departure why);
-  void attach(JobId id, const TaskPlace& place);
-  void detach(JobId id, const TaskPlace& place);
-  void change_use(JobId id, const TaskPlace& place, int sign);
-  // What a start or move costs that brings state with it: the checkpoint owed, and the transfer.
-  [[nodiscard]] TimeUs resume_us(JobRun& run, JobId id, std::span<const TaskPlace> tasks,
-                                 std::span<const Placement> before);
-  [[nodiscard]] std::int64_t state_bytes(JobId id, std::uint32_t task) const;
-  void complete(JobRun& run, JobId id, TimeUs ready_us);
-  void mark_server(ServerId server, DeviceId only_device);
-  void mark_replica(std::uint32_t replica);
-  void mark_job(JobId id);
-  void touch(JobId id);
-  void count_overloads();
-  [[nodiscard]] std::int64_t slowdown_ppm(JobId id, std::uint32_t task, const Placement& at) const;
-  void update_replica(std::uint32_t index);
-  [[nodiscard]] bool update_job(JobId id, TimeUs now_us, EventQueue& queue);
-
-  const Workload* workload_;
-  const ClusterState* state_;
-  ProgressRule rule_;
-  bool tracks_tasks_;        // who is where matters: by its use, or because it may fail
-  bool all_at_once_ = true;  // every device has speed 1
-  IterationTimer timer_;
-  Network network_;
-  std::vector<std::uint32_t> slots_;  // by JobId: of its JobRun
-  std::vector<JobRun> runs_;
-  std::vector<std::uint32_t> free_slots_;
-  std::vector<ReplicaRun> replicas_;  // by JobRun::first_replica + replica
-  std::map<std::uint32_t, std::vector<std::uint32_t>> free_replicas_;  // first ones, by how many
-  std::vector<JobOutcome> outcomes_;  // by JobId, of training jobs that ended
-  WorkUnits kept_by_ended_ = 0;
-  // Where tasks are, if tracks_tasks_.
-  std::vector<std::vector<TaskRef>> server_tasks_;  // by ServerId
-  std::vector<std::uint32_t> position_;             // by Job::first_task + task, in server_tasks_
-  std::vector<ServerUse> server_use_;               // by ServerId
-  std::vector<DeviceUse> device_use_;               // by DeviceId
-  std::vector<std::int64_t> device_slow_ppm_;       // by DeviceId: its type and its health
-  std::vector<std::uint32_t> devices_over_;         // by ServerId: of its devices
-  std::vector<std::uint8_t> overloaded_;            // by ServerId, at the last refresh()
-  // To do in refresh().
-  std::vector<std::uint32_t> dirty_;
-  std::vector<JobId> touched_;
-  std::vector<std::uint32_t> changed_servers_;  // may repeat
-  // Scratch.
-  std::vector<std::int64_t> slow_;
-  std::vector<PairBytes> pairs_;
-  std::vector<std::uint32_t> rerated_;
+ protected:
   ExecutionTotals totals_;
 };
+
+// The simplest that tells the truth about these jobs on this cluster. Workload and state must
+// outlive it. `faults`: whether servers or devices may fail or be slow.
+[[nodiscard]] std::unique_ptr<Execution> make_execution(const Workload& workload,
+                                                        const ClusterState& state,
+                                                        ProgressRule rule, bool faults);
 
 }  // namespace berth

@@ -38,7 +38,8 @@ class Simulation {
         options_(options),
         log_(options.log != nullptr ? *options.log : silent_log_),
         state_(cluster, copy_of(workload.jobs), workload.graphs),
-        execution_(workload, state_, options.progress_rule, !options.faults.empty()),
+        execution_(
+            make_execution(workload, state_, options.progress_rule, !options.faults.empty())),
         rng_(Rng(options.seed).fork("policy")),
         drop_rng_(Rng(options.seed).fork("drop-caches")) {}
 
@@ -74,8 +75,8 @@ class Simulation {
   EventLog silent_log_;
   EventLog& log_;
   ClusterState state_;
-  Execution execution_;
-  SimulatedTelemetry telemetry_{workload_, state_, execution_, now_us_};
+  std::unique_ptr<Execution> execution_;
+  SimulatedTelemetry telemetry_{workload_, state_, *execution_, now_us_};
   Rng rng_;
   Rng drop_rng_;
   EventQueue queue_;
@@ -108,7 +109,7 @@ TimeUs Simulation::next_instant() const {
 }
 
 void Simulation::finish(JobId id, JobStatus status, EventKind kind) {
-  execution_.end(id, now_us_);
+  execution_->end(id, now_us_);
   // The status was checked by the caller: a refusal here would be a bug of the engine.
   [[maybe_unused]] const std::string why = state_.end_job(id, status, now_us_);
   assert(why.empty());
@@ -126,9 +127,9 @@ bool Simulation::complete_jobs() {
   while (!queue_.empty() && queue_.top().at_us == now_us_) {
     const FutureEvent event = queue_.top();
     queue_.pop();
-    if (!execution_.due(event, now_us_)) continue;
+    if (!execution_->due(event, now_us_)) continue;
     const JobId id{event.id};
-    const bool early = execution_.ends_early(id);
+    const bool early = execution_->ends_early(id);
     finish(id, early ? JobStatus::kStopped : JobStatus::kFinished,
            early ? EventKind::kStop : EventKind::kFinish);
     any = true;
@@ -139,7 +140,7 @@ bool Simulation::complete_jobs() {
 // The tasks of leaving_ leave.
 void Simulation::remove(JobId id, Departure why) {
   const bool last = leaving_.size() == state_.state(id).tasks_placed;
-  execution_.leave(id, leaving_, why, now_us_);
+  execution_->leave(id, leaving_, why, now_us_);
   [[maybe_unused]] const std::string refusal = state_.remove_tasks(id, leaving_, why, now_us_);
   assert(refusal.empty());
   if (!last) {
@@ -155,14 +156,14 @@ void Simulation::remove(JobId id, Departure why) {
 
 // Whatever runs on the server, or on the device alone, leaves.
 void Simulation::take_down(ServerId server, DeviceId device) {
-  execution_.tasks_at(server, device, hit_);
+  execution_->tasks_at(server, device, hit_);
   for (const auto& [id, task] : hit_) {
     // Its replica may have left already, with another of its tasks.
     if (state_.state(id).status != JobStatus::kRunning ||
         !state_.places_of(id)[task].server.valid()) {
       continue;
     }
-    execution_.failing_with(id, task, leaving_);
+    execution_->failing_with(id, task, leaving_);
     remove(id, Departure::kEvicted);
   }
 }
@@ -195,7 +196,7 @@ bool Simulation::apply_faults() {
         break;
       case FaultKind::kDeviceSpeed:
         log_.record(now_us_, EventKind::kDeviceSpeed, fault.id);
-        execution_.set_device_speed(DeviceId{fault.id}, fault.speed_ppm);
+        execution_->set_device_speed(DeviceId{fault.id}, fault.speed_ppm);
         break;
     }
   }
@@ -245,8 +246,8 @@ Status Simulation::apply_start(std::size_t& next) {
   if (const std::string why = state_.start_tasks(id, tasks_, now_us_); !why.empty()) {
     return refused(first, why);
   }
-  execution_.start(id, tasks_, before_, now_us_);
-  if (options_.progress_rule == ProgressRule::kWhole && !execution_.whole(id)) {
+  execution_->start(id, tasks_, before_, now_us_);
+  if (options_.progress_rule == ProgressRule::kWhole && !execution_->whole(id)) {
     return refused(first, "a part of a replica");
   }
   record(pending ? EventKind::kStart : EventKind::kGrow, id);
@@ -260,7 +261,7 @@ Status Simulation::apply_move(std::size_t& next) {
   if (const std::string why = state_.move_tasks(id, tasks_, now_us_); !why.empty()) {
     return refused(first, why);
   }
-  execution_.move(id, tasks_, before_, now_us_);
+  execution_->move(id, tasks_, before_, now_us_);
   record(EventKind::kMove, id);
   return {};
 }
@@ -281,7 +282,7 @@ Status Simulation::apply_preempt(std::size_t action) {
     if (!state_.places_of(id)[task].server.valid()) {
       return refused(action, "a replica that does not run");
     }
-    execution_.failing_with(id, task, leaving_);
+    execution_->failing_with(id, task, leaving_);
   } else {
     for (std::uint32_t k = 0; k < job.tasks; ++k) {
       if (state_.places_of(id)[k].server.valid()) leaving_.push_back(k);
@@ -300,11 +301,11 @@ Status Simulation::apply_stop(std::size_t action) {
     const std::int64_t worst = static_cast<std::int64_t>(StopOption::kAccuracy);
     if (stop.value < 0 || stop.value > worst) return refused(action, "no such stop option");
     state_.set_stop(stop.job, static_cast<StopOption>(stop.value));
-    execution_.set_stop(stop.job);
+    execution_->set_stop(stop.job);
     return {};
   }
-  if (stop.value > execution_.iterations(stop.job, now_us_)) {
-    execution_.stop_at(stop.job, stop.value);
+  if (stop.value > execution_->iterations(stop.job, now_us_)) {
+    execution_->stop_at(stop.job, stop.value);
     return {};
   }
   finish(stop.job, JobStatus::kStopped, EventKind::kStop);
@@ -393,8 +394,8 @@ SimulationResult Simulation::harvest() {
   result_.reasons.resize(workload_.jobs.size());
   result_.first_arrival_us = workload_.jobs.front().submit_us;
   result_.never_fit = never_;
-  result_.outcomes = execution_.outcomes(now_us_);
-  result_.totals = execution_.totals();
+  result_.outcomes = execution_->outcomes(now_us_);
+  result_.totals = execution_->totals();
   result_.lost_iterations = iterations_of(result_.totals.lost);
   result_.events = log_.count();
   result_.event_hash = log_.hash_hex();
@@ -419,7 +420,7 @@ Result<SimulationResult> Simulation::run() {
     news = apply_faults() || news;
     news = admit_arrivals() || news;
     if (news) BERTH_CHECK_OK(decide());
-    if (!execution_.refresh(now_us_, queue_)) {
+    if (!execution_->refresh(now_us_, queue_)) {
       return fail(internal_error(fmt::format("at {} us time would run out of range", now_us_)));
     }
     if (result_.rounds % kProgressEvery != 0) continue;
@@ -429,7 +430,7 @@ Result<SimulationResult> Simulation::run() {
       break;
     }
   }
-  if (options_.check && !execution_.work_is_conserved()) {
+  if (options_.check && !execution_->work_is_conserved()) {
     return fail(internal_error("work that was done is neither kept nor lost"));
   }
   return harvest();
