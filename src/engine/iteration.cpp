@@ -1,22 +1,8 @@
 #include "engine/iteration.h"
 
 #include <algorithm>
-#include <limits>
-
-#include "base/int128.h"
 
 namespace berth {
-namespace {
-
-// Far beyond any iteration, and small enough to add up a path of them.
-constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max() / 4096;
-
-Picoseconds bounded(Int128 ps) {
-  return ps < kLongest ? static_cast<Picoseconds>(ps) : kLongest;
-}
-
-}  // namespace
-
 Picoseconds IterationTimer::transfer(ServerId from, ServerId to, std::int64_t bytes) const {
   if (from == to || bytes <= 0) return 0;
   const std::int64_t a = cluster_->servers[from.index()].capacity[Resource::kNetBytesPerS];
@@ -70,7 +56,7 @@ Picoseconds IterationTimer::alone(const TaskGraph& graph, const ReplicaPlaces& p
     const bool placed = places.own[k].server.valid();
     const Picoseconds own =
         placed ? bounded(static_cast<Int128>(graph.tasks[k].compute_us) * slowdown_ppm[k]) : 0;
-    const Picoseconds done = start_[k] + own;
+    const Picoseconds done = bounded(start_[k] + own);
     end = std::max(end, done);
     for (; edge < graph.edges.size() && graph.edges[edge].from == k; ++edge) {
       const TaskEdge& data = graph.edges[edge];
@@ -80,10 +66,10 @@ Picoseconds IterationTimer::alone(const TaskGraph& graph, const ReplicaPlaces& p
         sent = transfer(places.own[k].server, to.server, data.bytes);
         add_pair(places.own[k].server, to.server, data.bytes, pairs);
       }
-      start_[data.to] = std::max(start_[data.to], done + sent);
+      start_[data.to] = std::max(start_[data.to], bounded(done + sent));
     }
   }
-  return end + exchange(graph, places, pairs);
+  return bounded(end + exchange(graph, places, pairs));
 }
 
 }  // namespace berth

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "base/int128.h"
 #include "model/cluster.h"
 #include "model/task_graph.h"
 #include "model/view.h"
@@ -17,6 +19,13 @@ namespace berth {
 using Picoseconds = std::int64_t;
 inline constexpr std::int64_t kPicosecondsPerUs = 1'000'000;
 inline constexpr std::int64_t kPicosecondsPerS = 1'000'000'000'000;
+
+// An iteration, and each of its parts, is cut there: 13 days, far beyond any real one, and so far
+// below the end of the type that a few of them can be added.
+inline constexpr Picoseconds kLongestIteration = std::numeric_limits<Picoseconds>::max() / 8;
+[[nodiscard]] constexpr Picoseconds bounded(Int128 ps) {
+  return ps < kLongestIteration ? static_cast<Picoseconds>(ps) : kLongestIteration;
+}
 
 // What a replica sends between two servers in an iteration, both ways. a < b.
 struct PairBytes {

@@ -463,10 +463,11 @@ void ReplicaExecution::update_replica(std::uint32_t index) {
   const TrainingTruth& training = *truth(id);
   if (training.checkpoint_iterations > 0) {
     const std::int64_t every = training.checkpoint_iterations;
-    replica.pace += (training.checkpoint_us * kPicosecondsPerUs + every - 1) / every;
+    const auto checkpoint = static_cast<Int128>(training.checkpoint_us) * kPicosecondsPerUs;
+    replica.pace = bounded(replica.pace + divide_up(checkpoint, every));
   }
   if (rule_ == ProgressRule::kPartial) {
-    replica.pace = replica.pace * partitions / replica.placed;
+    replica.pace = bounded(static_cast<Int128>(replica.pace) * partitions / replica.placed);
   }
   for (const PairBytes& pair : pairs_) replica.bytes += pair.bytes;
   if (sent || replica.bytes > 0) network_.set(index, pairs_, replica.pace);

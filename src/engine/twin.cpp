@@ -285,12 +285,11 @@ class Twin {
     const TaskGraph& graph = workload_.graphs[job.graph.index()];
     Picoseconds pace = std::max<Picoseconds>(1, timer_.alone(graph, at, slow, pairs));
     if (truth(j)->checkpoint_iterations > 0) {
-      pace += static_cast<Picoseconds>(
-          divide_up(static_cast<Int128>(truth(j)->checkpoint_us) * kPicosecondsPerUs,
-                    truth(j)->checkpoint_iterations));
+      const auto checkpoint = static_cast<Int128>(truth(j)->checkpoint_us) * kPicosecondsPerUs;
+      pace = bounded(pace + divide_up(checkpoint, truth(j)->checkpoint_iterations));
     }
     if (options_.progress_rule == ProgressRule::kPartial) {
-      pace = pace * job.partitions() / placed_of(j, r);
+      pace = bounded(static_cast<Int128>(pace) * job.partitions() / placed_of(j, r));
     }
     return pace;
   }

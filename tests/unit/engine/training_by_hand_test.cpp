@@ -1,6 +1,7 @@
 // Training jobs whose times were worked out by hand, to the microsecond.
 #include <gtest/gtest.h>
 
+#include "engine/iteration.h"
 #include "engine/simulator.h"
 #include "support/training.h"
 
@@ -89,6 +90,32 @@ TEST(TrainingByHand, AThreeStagePipelineOverTwoServers) {
   // Loads 1 s; an iteration: 0.1 + 0.2 + 0.3 s, and 1 MB over the link of 10 MB/s once: 0.7 s.
   EXPECT_EQ(result.states[0].last_stop_us, 8'000'000);
   EXPECT_DOUBLE_EQ(result.totals.inter_server_bytes, 10.0 * kMb);
+}
+
+// Hours for one iteration are exact, too.
+TEST(TrainingByHand, ATwoHourIterationOverASlowLink) {
+  Hand hand(testing::servers_of({1, 1}, 1 * kMb));
+  hand.add(chain({1'000'001, 2'000'002}, 7'200 * kMb), 3);
+  Step step;
+  hand.start(step.actions, 0, {0, 1});
+  const SimulationResult result = hand.run({step});
+  // 1.000001 s, 7,200 MB at 1 MB/s, 2.000002 s; three times.
+  EXPECT_EQ(result.states[0].last_stop_us, 3 * (7'200 * kUsPerS + 3'000'003));
+  EXPECT_DOUBLE_EQ(result.totals.inter_server_bytes, 3.0 * 7'200 * kMb);
+}
+
+// A day of computing at a thousandth of the speed: cut, but no overflow on the way.
+TEST(TrainingByHand, AnIterationBeyondAllBoundsIsCut) {
+  Cluster cluster = testing::servers_of({1, 1, 1}, 1);
+  cluster.gpu_types[0].speed_milli = 1;
+  Hand hand(cluster);
+  hand.add(chain({kUsPerDay, kUsPerDay, kUsPerDay}, 1'000'000'000 * kMb), 2);
+  Step step;
+  hand.start(step.actions, 0, {0, 1, 2});
+  const SimulationResult result = hand.run({step});
+  const TimeUs cut_us = kLongestIteration / kPicosecondsPerUs;
+  EXPECT_GE(result.states[0].last_stop_us, 2 * cut_us);
+  EXPECT_LT(result.states[0].last_stop_us, kNever);
 }
 
 TEST(TrainingByHand, TwoJobsShareADevice) {
