@@ -77,32 +77,51 @@ JobId ClusterState::add_job(const Job& job) {
   return arrive();
 }
 
-std::string ClusterState::refusal(const Job& job, std::uint32_t task, const Placement& to) const {
-  if (!to.server.valid() || to.server.index() >= servers_.size()) return "no such server";
-  if (!servers_[to.server.index()].up) {
-    return fmt::format("server {} is down", cluster_->servers[to.server.index()].name);
+ClusterState::Obstacle ClusterState::obstacle(const Job& job, const TaskPlace& task) const {
+  const Placement& to = task.to;
+  if (task.task >= job.tasks) return Obstacle::kNoSuchTask;
+  if (to.server.index() >= servers_.size()) return Obstacle::kNoSuchServer;
+  if (!servers_[to.server.index()].up) return Obstacle::kServerDown;
+  if (job.gpu_milli_per_task == 0 || !job.is_worker(task.task)) {
+    return to.device.valid() ? Obstacle::kNeedsNoDevice : Obstacle::kNone;
   }
-  if (job.gpu_milli_per_task == 0 || !job.is_worker(task)) {
-    return to.device.valid() ? "a device for a task that needs none" : "";
+  if (to.device.index() >= devices_.size()) return Obstacle::kNoSuchDevice;
+  const Device& device = cluster_->devices[to.device.index()];
+  if (device.server != to.server) return Obstacle::kNoSuchDevice;
+  const DeviceState& state = devices_[to.device.index()];
+  if (!state.up) return Obstacle::kDeviceDown;
+  if ((job.gpu_types >> device.type.value & 1U) == 0) return Obstacle::kGpuType;
+  if (state.free_milli < job.gpu_milli_per_task) return Obstacle::kDeviceFull;
+  if (state.free_memory_mib < job.gpu_memory_mib_per_task) return Obstacle::kDeviceMemory;
+  return Obstacle::kNone;
+}
+
+std::string ClusterState::in_words(Obstacle obstacle, const Job& job, const Placement& to) const {
+  switch (obstacle) {
+    case Obstacle::kNone:
+      return {};
+    case Obstacle::kNoSuchTask:
+      return "no such task";
+    case Obstacle::kNoSuchServer:
+      return "no such server";
+    case Obstacle::kServerDown:
+      return fmt::format("server {} is down", cluster_->servers[to.server.index()].name);
+    case Obstacle::kNeedsNoDevice:
+      return "a device for a task that needs none";
+    case Obstacle::kNoSuchDevice:
+      return "no such device on that server";
+    case Obstacle::kDeviceDown:
+      return fmt::format("device {} is down", to.device.value);
+    case Obstacle::kGpuType:
+      return "a GPU type that the job does not accept";
+    case Obstacle::kDeviceFull:
+      return fmt::format("device {} has {} thousandths free, {} are needed", to.device.value,
+                         devices_[to.device.index()].free_milli, job.gpu_milli_per_task);
+    case Obstacle::kDeviceMemory:
+      return fmt::format("device {} has {} MiB free, {} are needed", to.device.value,
+                         devices_[to.device.index()].free_memory_mib, job.gpu_memory_mib_per_task);
   }
-  if (!to.device.valid() || to.device.index() >= devices_.size() ||
-      cluster_->devices[to.device.index()].server != to.server) {
-    return "no such device on that server";
-  }
-  const DeviceState& device = devices_[to.device.index()];
-  if (!device.up) return fmt::format("device {} is down", to.device.value);
-  if ((job.gpu_types >> cluster_->devices[to.device.index()].type.value & 1U) == 0) {
-    return "a GPU type that the job does not accept";
-  }
-  if (device.free_milli < job.gpu_milli_per_task) {
-    return fmt::format("device {} has {} thousandths free, {} are needed", to.device.value,
-                       device.free_milli, job.gpu_milli_per_task);
-  }
-  if (device.free_memory_mib < job.gpu_memory_mib_per_task) {
-    return fmt::format("device {} has {} MiB free, {} are needed", to.device.value,
-                       device.free_memory_mib, job.gpu_memory_mib_per_task);
-  }
-  return {};
+  return "refused";
 }
 
 void ClusterState::take(const Job& job, std::uint32_t task, const Placement& place) {
@@ -132,12 +151,12 @@ void ClusterState::give(const Job& job, std::uint32_t task, const Placement& pla
 // All or nothing.
 std::string ClusterState::take_all(const Job& job, std::span<const TaskPlace> tasks) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    std::string why = tasks[i].task < job.tasks ? refusal(job, tasks[i].task, tasks[i].to)
-                                                : std::string("no such task");
-    if (why.empty()) {
+    const Obstacle found = obstacle(job, tasks[i]);
+    if (found == Obstacle::kNone) {
       take(job, tasks[i].task, tasks[i].to);
       continue;
     }
+    std::string why = in_words(found, job, tasks[i].to);
     while (i-- > 0) give(job, tasks[i].task, tasks[i].to);
     return why;
   }
@@ -160,20 +179,6 @@ void ClusterState::begin(JobId id, TimeUs now_us) {
   log(ChangeKind::kJobStarted, id.value);
 }
 
-std::string ClusterState::start_job(JobId id, std::span<const Placement> places, TimeUs now_us) {
-  if (id.index() >= arrived_) return "no such job";
-  if (states_[id.index()].status != JobStatus::kPending) {
-    return fmt::format("job {} is not pending", id.value);
-  }
-  if (places.size() != jobs_[id.index()].tasks) {
-    return fmt::format("job {} has {} tasks, {} are placed", id.value, jobs_[id.index()].tasks,
-                       places.size());
-  }
-  tasks_.clear();
-  for (std::uint32_t k = 0; k < places.size(); ++k) tasks_.push_back({k, places[k]});
-  return start_tasks(id, tasks_, now_us);
-}
-
 std::string ClusterState::start_tasks(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us) {
   if (id.index() >= arrived_) return "no such job";
   const Job& job = jobs_[id.index()];
@@ -181,14 +186,14 @@ std::string ClusterState::start_tasks(JobId id, std::span<const TaskPlace> tasks
   if (state.ended()) return fmt::format("job {} has ended", id.value);
   if (job.first_task == Job::kNoTasks) return fmt::format("job {} never fits", id.value);
   const bool pending = state.status == JobStatus::kPending;
+  const std::span<Placement> places = places_of(job);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].task >= job.tasks) return "no such task";
-    if (!pending && places_of(job)[tasks[i].task].server.valid()) return "a task that runs already";
+    if (!pending && places[tasks[i].task].server.valid()) return "a task that runs already";
     if (i > 0 && tasks[i].task <= tasks[i - 1].task) return "tasks out of order";
   }
   if (std::string why = take_all(job, tasks); !why.empty()) return why;
-  if (pending && tasks.size() < job.tasks) std::ranges::fill(places_of(job), Placement{});
-  for (const TaskPlace& task : tasks) places_of(job)[task.task] = task.to;
+  if (pending && tasks.size() < job.tasks) std::ranges::fill(places, Placement{});
   state.tasks_placed += static_cast<std::uint32_t>(tasks.size());
   if (pending) {
     begin(id, now_us);
@@ -197,6 +202,7 @@ std::string ClusterState::start_tasks(JobId id, std::span<const TaskPlace> tasks
   }
   ServerId last;
   for (const TaskPlace& task : tasks) {
+    places[task.task] = task.to;
     if (task.to.server != last) log(ChangeKind::kServerChanged, task.to.server.value);
     last = task.to.server;
   }
@@ -276,15 +282,6 @@ void ClusterState::become_pending(JobId id, Departure why, TimeUs now_us) {
   ++pending_;
   log(ChangeKind::kJobPreempted, id.value);
   release(jobs_[id.index()]);
-}
-
-std::string ClusterState::preempt_job(JobId id, TimeUs now_us) {
-  if (id.index() >= arrived_) return "no such job";
-  if (states_[id.index()].status != JobStatus::kRunning) {
-    return fmt::format("job {} does not run", id.value);
-  }
-  become_pending(id, Departure::kPreempted, now_us);
-  return {};
 }
 
 std::string ClusterState::end_job(JobId id, JobStatus status, TimeUs now_us) {

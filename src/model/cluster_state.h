@@ -34,8 +34,6 @@ class ClusterState {
   JobId add_job(const Job& job);
 
   // Each of these changes nothing and says why if it is refused; an empty text: done.
-  // All tasks of a pending job start at these places, in task order.
-  [[nodiscard]] std::string start_job(JobId id, std::span<const Placement> places, TimeUs now_us);
   // Some tasks start: of a pending job, which runs from now on, or further ones of a running job.
   [[nodiscard]] std::string start_tasks(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us);
   // Placed tasks of a running job change their places, all at once.
@@ -43,8 +41,6 @@ class ClusterState {
   // Placed tasks of a running job leave their places; without any it is pending again.
   [[nodiscard]] std::string remove_tasks(JobId id, std::span<const std::uint32_t> tasks,
                                          Departure why, TimeUs now_us);
-  // The same for all tasks of a running job, as a preemption.
-  [[nodiscard]] std::string preempt_job(JobId id, TimeUs now_us);
   // A pending or running job ends.
   [[nodiscard]] std::string end_job(JobId id, JobStatus status, TimeUs now_us);
   // What runs there must have been removed before it goes down.
@@ -79,7 +75,21 @@ class ClusterState {
  private:
   void log(ChangeKind kind, std::uint32_t id);
   void log_servers(std::span<const Placement> places);
-  [[nodiscard]] std::string refusal(const Job& job, std::uint32_t task, const Placement& to) const;
+  // Why a task cannot start at a place; put into words only when it is told.
+  enum class Obstacle : std::uint8_t {
+    kNone,
+    kNoSuchTask,
+    kNoSuchServer,
+    kServerDown,
+    kNeedsNoDevice,
+    kNoSuchDevice,
+    kDeviceDown,
+    kGpuType,
+    kDeviceFull,
+    kDeviceMemory,
+  };
+  [[nodiscard]] Obstacle obstacle(const Job& job, const TaskPlace& task) const;
+  [[nodiscard]] std::string in_words(Obstacle obstacle, const Job& job, const Placement& to) const;
   [[nodiscard]] std::string take_all(const Job& job, std::span<const TaskPlace> tasks);
   void take(const Job& job, std::uint32_t task, const Placement& place);
   void give(const Job& job, std::uint32_t task, const Placement& place);
@@ -97,7 +107,6 @@ class ClusterState {
   std::vector<DeviceState> devices_;
   std::vector<ServerState> servers_;
   std::vector<TaskGraph> graphs_;
-  std::vector<TaskPlace> tasks_;  // scratch
   std::vector<Change> changes_;
   Version version_ = 0;
   std::size_t arrived_ = 0;

@@ -5,6 +5,7 @@
 
 #include "engine/twin.h"
 #include "support/obvious_policies.h"
+#include "support/training.h"
 #include "support/workloads.h"
 
 namespace berth {
@@ -39,7 +40,7 @@ TEST(EngineProperty, FastEngineAndPoliciesEqualTheirSlowTwins) {
     for (const char* const name : kPolicies) {
       SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) << ", policy " << name);
       const char* const predict = i % 2 == 0 ? "oracle" : "noisy:1";
-      const PolicyRun fast = testing::run_policy(cluster, workload, name, predict);
+      const PolicyRun fast = testing::run_policy(cluster, workload, name, {.predict = predict});
       const auto obvious = testing::obvious_policy(name);
       EXPECT_EQ(first_difference(fast.log, twin_log(cluster, workload, *obvious, predict)), "");
     }
@@ -55,13 +56,46 @@ TEST(EngineProperty, CachesMayBeDroppedAtAnyMoment) {
     for (const char* const name : kPolicies) {
       SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) << ", policy " << name);
       const PolicyRun kept = testing::run_policy(cluster, workload, name);
-      const PolicyRun dropped = testing::run_policy(cluster, workload, name, "oracle", 3);
+      const PolicyRun dropped =
+          testing::run_policy(cluster, workload, name, {.drop_caches_one_in = 3});
       EXPECT_EQ(first_difference(kept.log, dropped.log), "");
       EXPECT_EQ(kept.result.reasons, dropped.result.reasons);
       const auto info = find_policy(name);
       const auto fresh = (*info)->make({});
       EXPECT_EQ(first_difference(kept.log, twin_log(cluster, workload, **fresh, "oracle")), "");
     }
+  }
+}
+
+// Where a failure is announced, though it comes after the end of all jobs, as-traced jobs run as
+// any jobs do; else only their state counts. A policy without sense preempts, moves and stops them.
+TEST(EngineProperty, AsTracedJobsRunTheSameWhereAFailureMayCome) {
+  const std::vector<FaultEvent> far{
+      {.at_us = 1000 * kUsPerDay, .kind = FaultKind::kServerDown, .id = 0}};
+  for (int i = 0; i < testing::cases(300); ++i) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i));
+    Rng rng(seed_of(i));
+    const Cluster cluster = testing::random_cluster(rng, true);
+    const Workload workload =
+        testing::random_workload(rng, cluster, {.max_jobs = 20, .types = true, .shares = true});
+    const auto predictors = make_predictors("oracle", workload, 7);
+    std::string logs[2];
+    for (const bool with_failure : {false, true}) {
+      TextEventLog log;
+      SimulationOptions options{.seed = seed_of(i), .check = true, .log = &log};
+      if (with_failure) options.faults = far;
+      const auto policy = testing::senseless_policy(true);
+      const auto result = simulate(cluster, workload, *policy, **predictors, options);
+      ASSERT_TRUE(result) << result.error().text();
+      logs[with_failure ? 1 : 0] = log.text();
+    }
+    EXPECT_EQ(first_difference(logs[0], logs[1]), "");
+    const auto policy = testing::senseless_policy(true);
+    TextEventLog slow;
+    const Status status = simulate_slowly(cluster, workload, *policy, **predictors,
+                                          {.seed = seed_of(i), .log = &slow});
+    EXPECT_TRUE(status) << status.error().text();
+    EXPECT_EQ(first_difference(logs[0], slow.text()), "");
   }
 }
 
@@ -73,7 +107,7 @@ TEST(EngineProperty, EveryJobEndsOrNeverFits) {
         testing::random_workload(rng, cluster, {.types = true, .shares = true});
     for (const char* const name : kPolicies) {
       SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) + 5000 << ", policy " << name);
-      const PolicyRun run = testing::run_policy(cluster, workload, name, "noisy:1");
+      const PolicyRun run = testing::run_policy(cluster, workload, name, {.predict = "noisy:1"});
       std::uint64_t never = 0;
       for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
         const JobState& state = run.result.states[j];

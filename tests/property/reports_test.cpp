@@ -288,16 +288,6 @@ TEST(Reports, AHeadThatWaitsForAnotherGpuTypeIsNamedOrPassed) {
 
 // --- batsim#66: after a host went down and up the same job ran four times longer -----------------
 
-SimulationResult run_with_faults(const Cluster& cluster, const Workload& workload,
-                                 const char* policy, const std::vector<FaultEvent>& faults) {
-  const auto made = (*find_policy(policy))->make({});
-  const auto predictors = make_predictors("oracle", workload, 7);
-  const SimulationOptions options{.seed = 7, .check = true, .faults = faults};
-  auto result = simulate(cluster, workload, **made, **predictors, options);
-  EXPECT_TRUE(result) << result.error().text();
-  return result ? *std::move(result) : SimulationResult{};
-}
-
 // Two equal jobs; the only server goes down and comes back at every possible second.
 TEST(Reports, AServerDownAndUpLeavesTheNextJobsDurationAlone) {
   const Cluster cluster = testing::cluster_of("1x2");
@@ -307,10 +297,14 @@ TEST(Reports, AServerDownAndUpLeavesTheNextJobsDurationAlone) {
     for (TimeUs down_s = 1; down_s < 45; ++down_s) {
       for (const TimeUs long_s : {1, 3, 20}) {
         SCOPED_TRACE(fmt::format("{}, down at {} s for {} s", policy, down_s, long_s));
-        const SimulationResult result = run_with_faults(
-            cluster, workload, policy,
-            {{.at_us = down_s * kUsPerS, .kind = FaultKind::kServerDown, .id = 0},
-             {.at_us = (down_s + long_s) * kUsPerS, .kind = FaultKind::kServerUp, .id = 0}});
+        const SimulationResult result =
+            testing::run_policy(
+                cluster, workload, policy,
+                {.faults = {{.at_us = down_s * kUsPerS, .kind = FaultKind::kServerDown, .id = 0},
+                            {.at_us = (down_s + long_s) * kUsPerS,
+                             .kind = FaultKind::kServerUp,
+                             .id = 0}}})
+                .result;
         for (std::size_t j = 0; j < 2; ++j) {
           const JobState& state = result.states[j];
           ASSERT_EQ(state.status, JobStatus::kFinished);
@@ -334,9 +328,11 @@ TEST(Reports, AGangUnderWhichAServerFailsIsEvictedWholeAndRunsAgain) {
   for (const char* const policy : kPolicies) {
     SCOPED_TRACE(policy);
     const SimulationResult result =
-        run_with_faults(cluster, workload, policy,
-                        {{.at_us = 10 * kUsPerS, .kind = FaultKind::kServerDown, .id = 1},
-                         {.at_us = 15 * kUsPerS, .kind = FaultKind::kServerUp, .id = 1}});
+        testing::run_policy(
+            cluster, workload, policy,
+            {.faults = {{.at_us = 10 * kUsPerS, .kind = FaultKind::kServerDown, .id = 1},
+                        {.at_us = 15 * kUsPerS, .kind = FaultKind::kServerUp, .id = 1}}})
+            .result;
     EXPECT_EQ(result.states[0].evictions, 1U);
     for (const JobState& state : result.states) EXPECT_EQ(state.status, JobStatus::kFinished);
     const JobState& gang = result.states[0];
@@ -352,8 +348,10 @@ TEST(Reports, AServerThatNeverComesBack) {
   for (const char* const policy : {"sjf", "srtf"}) {
     SCOPED_TRACE(policy);
     const SimulationResult result =
-        run_with_faults(cluster, workload, policy,
-                        {{.at_us = 10 * kUsPerS, .kind = FaultKind::kServerDown, .id = 1}});
+        testing::run_policy(
+            cluster, workload, policy,
+            {.faults = {{.at_us = 10 * kUsPerS, .kind = FaultKind::kServerDown, .id = 1}}})
+            .result;
     EXPECT_EQ(result.states[0].status, JobStatus::kPending);
     EXPECT_NE(result.reasons[0].code, ReasonCode::kNone);
     EXPECT_EQ(result.states[1].status, JobStatus::kFinished);

@@ -99,16 +99,19 @@ std::unique_ptr<Policy> quick_policy(const PolicyInfo& info) {
 }
 
 Run run_policy(const Cluster& cluster, const Workload& workload, std::string_view policy,
-               std::string_view predict, std::uint64_t drop_caches_one_in) {
+               const RunSetup& setup) {
   TextEventLog log;
   const auto info = find_policy(policy);
   EXPECT_TRUE(info);
   auto made = (*info)->make({});
   EXPECT_TRUE(made);
-  auto predictors = make_predictors(predict, workload, 7);
+  auto predictors = make_predictors(setup.predict, workload, 7);
   EXPECT_TRUE(predictors);
-  const SimulationOptions options{
-      .seed = 7, .check = true, .log = &log, .drop_caches_one_in = drop_caches_one_in};
+  const SimulationOptions options{.seed = 7,
+                                  .check = true,
+                                  .log = &log,
+                                  .faults = setup.faults,
+                                  .drop_caches_one_in = setup.drop_caches_one_in};
   auto result = simulate(cluster, workload, **made, **predictors, options);
   if (!result) {
     ADD_FAILURE() << policy << ": " << result.error().text();

@@ -52,9 +52,13 @@ struct Run {
   SimulationResult result;
   std::string log;
 };
+struct RunSetup {
+  std::string_view predict = "oracle";
+  std::uint64_t drop_caches_one_in = 0;
+  std::vector<FaultEvent> faults;  // by time
+};
 // Simulates with every invariant checked; a failure of the run fails the test.
 [[nodiscard]] Run run_policy(const Cluster& cluster, const Workload& workload,
-                             std::string_view policy, std::string_view predict = "oracle",
-                             std::uint64_t drop_caches_one_in = 0);
+                             std::string_view policy, const RunSetup& setup = {});
 
 }  // namespace berth::testing
