@@ -17,6 +17,7 @@ class IdSet {
   // Makes room for ids below `size`; keeps the content.
   void grow(std::size_t size) {
     std::size_t words = (size + 63) / 64;
+    if (!levels_.empty() && words <= levels_[0].size()) return;
     for (std::size_t level = 0; words > 0; ++level) {
       if (levels_.size() == level) levels_.emplace_back();
       const bool fresh = levels_[level].empty();

@@ -6,9 +6,6 @@
 namespace berth {
 namespace {
 
-constexpr bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -22,21 +19,30 @@ struct Decimal {
 // A plain decimal of at most 18 digits; nothing otherwise (exponents and long numbers go through
 // double).
 std::optional<Decimal> plain_decimal(std::string_view text) {
+  constexpr std::ptrdiff_t kMostDigits = 18;
   Decimal out;
-  std::size_t i = 0;
-  if (i < text.size() && (text[i] == '+' || text[i] == '-')) out.negative = text[i++] == '-';
-  int digits = 0;
-  bool point = false;
-  for (; i < text.size(); ++i) {
-    if (text[i] == '.' && !point) {
-      point = true;
-      continue;
-    }
-    if (!is_digit(text[i]) || ++digits > 18) return std::nullopt;
-    out.digits = out.digits * 10 + static_cast<std::uint64_t>(text[i] - '0');
-    if (point) ++out.scale;
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
+    out.negative = text[0] == '-';
+    text.remove_prefix(1);
   }
-  if (digits == 0) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  const char* point = end;
+  std::uint64_t digits = 0;  // wraps around if there are too many, which is found below
+  for (const char* at = text.data(); at != end; ++at) {
+    const unsigned digit = static_cast<unsigned char>(*at) - unsigned{'0'};
+    if (digit <= 9) {
+      digits = digits * 10 + digit;
+    } else if (*at == '.' && point == end) {
+      point = at;
+    } else {
+      return std::nullopt;
+    }
+  }
+  const bool has_point = point != end;
+  const std::ptrdiff_t count = end - text.data() - (has_point ? 1 : 0);
+  if (count == 0 || count > kMostDigits) return std::nullopt;
+  out.digits = digits;
+  out.scale = has_point ? static_cast<int>(end - point) - 1 : 0;
   return out;
 }
 
@@ -61,12 +67,6 @@ constexpr std::int64_t kPowersOfTen[] = {1,
                                          1'000'000'000'000'000'000};
 
 }  // namespace
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 std::optional<std::int64_t> parse_int(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && is_digit(text[1])) text.remove_prefix(1);

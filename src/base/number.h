@@ -9,8 +9,16 @@
 
 namespace berth {
 
-// Without blanks at both ends (space, tab, CR, LF, no-break space stays).
-[[nodiscard]] std::string_view trim(std::string_view text);
+// Space, tab, CR, LF; a no-break space is none.
+[[nodiscard]] constexpr bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+// Without blanks at both ends.
+[[nodiscard]] constexpr std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 // Decimal integer with optional sign; nothing on an empty or partly read field or overflow.
 [[nodiscard]] std::optional<std::int64_t> parse_int(std::string_view text);

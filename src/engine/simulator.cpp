@@ -224,12 +224,15 @@ Status Simulation::refused(std::size_t action, const std::string& why) const {
 Status Simulation::read_tasks(std::size_t& next) {
   const Action& first = plan_.actions[next];
   if (first.job.index() >= state_.arrived()) return refused(next, "no such job");
-  tasks_.clear();
-  for (; next < plan_.actions.size(); ++next) {
-    const Action& action = plan_.actions[next];
-    if (action.kind != first.kind || action.job != first.job) break;
-    tasks_.push_back({action.task, action.to});
+  const std::span<const Action> actions = std::span(plan_.actions).subspan(next);
+  std::size_t count = 1;
+  while (count < actions.size() && actions[count].kind == first.kind &&
+         actions[count].job == first.job) {
+    ++count;
   }
+  tasks_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) tasks_[i] = {actions[i].task, actions[i].to};
+  next += count;
   // As-traced jobs bring nothing from where they were.
   if (first.kind == ActionKind::kMoveTask || !workload_.training.jobs.empty()) {
     const std::span<const Placement> places = state_.places_of(first.job);

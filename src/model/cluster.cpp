@@ -107,6 +107,7 @@ GpuTypeId Cluster::find_gpu_type(std::string_view type_name) const {
 }
 
 std::int64_t Cluster::gpus_of(GpuTypeMask mask) const {
+  if (mask == kAnyGpuType) return static_cast<std::int64_t>(devices.size());
   std::int64_t sum = 0;
   for (std::size_t type = 0; type < gpus_by_type_.size(); ++type) {
     if ((mask >> type & 1U) != 0) sum += gpus_by_type_[type];

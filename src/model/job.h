@@ -78,6 +78,7 @@ inline constexpr std::int64_t kUnlimitedMib = std::numeric_limits<std::int64_t>:
 }
 // The same of a whole device of this type.
 [[nodiscard]] inline std::int64_t tasks_in(const Job& job, const GpuType& type) {
+  if (job.gpu_milli_per_task == kWholeGpuMilli && job.gpu_memory_mib_per_task == 0) return 1;
   return tasks_in(job, kWholeGpuMilli, type.memory_mib > 0 ? type.memory_mib : kUnlimitedMib);
 }
 

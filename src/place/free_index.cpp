@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -26,6 +27,7 @@ void FreeIndex::rebuild(const ClusterView& view) {
   server_free_cpu_milli_.assign(cluster_->servers.size(), 0);
   server_free_memory_mib_.assign(cluster_->servers.size(), 0);
   room_of_server_.assign(cluster_->servers.size(), 0);
+  synced_at_.assign(cluster_->servers.size(), kNeverSynced);
   touched_.clear();
   up_servers_.clear();
   up_servers_.grow(cluster_->servers.size());
@@ -65,28 +67,33 @@ void FreeIndex::set_device(std::uint32_t device, std::uint32_t free_milli) {
 }
 
 void FreeIndex::sync_server(const ClusterView& view, ServerId server) {
+  // A plan takes from a server that then changes, too: once is enough.
+  if (std::exchange(synced_at_[server.index()], view.version) == view.version) return;
   const Server& spec = cluster_->servers[server.index()];
-  const bool up = view.servers[server.index()].up;
-  if (up) {
+  const ServerState& state = view.servers[server.index()];
+  if (state.up) {
     up_servers_.insert(server.value);
   } else {
     up_servers_.erase(server.value);
   }
-  const ResourceVector& free = view.servers[server.index()].free;
-  server_free_cpu_milli_[server.index()] = free[Resource::kCpuMilli];
-  server_free_memory_mib_[server.index()] = free[Resource::kMemoryMib];
-  unfile_server(server.value);
+  server_free_cpu_milli_[server.index()] = state.free[Resource::kCpuMilli];
+  server_free_memory_mib_[server.index()] = state.free[Resource::kMemoryMib];
+  PerType& type = types_[spec.gpu_type.index()];
+  const std::uint32_t whole_free = server_whole_free_[server.index()];
   for (std::uint32_t i = 0; i < spec.gpus; ++i) {
-    const std::uint32_t device = spec.first_device.value + i;
-    const DeviceState& state = view.devices[device];
-    device_free_mib_[device] = state.free_memory_mib;
-    const std::uint8_t device_up = up && state.up ? 1 : 0;
-    if (device_up != device_up_[device]) {
-      types_[spec.gpu_type.index()].up_devices += device_up - device_up_[device];
-      device_up_[device] = device_up;
+    const std::uint32_t id = spec.first_device.value + i;
+    const DeviceState& device = view.devices[id];
+    device_free_mib_[id] = device.free_memory_mib;
+    const bool up = state.up && device.up;
+    if (up != (device_up_[id] != 0)) {
+      type.up_devices += up ? 1 : -1;
+      device_up_[id] = up ? 1 : 0;
     }
-    set_device(device, device_up != 0 ? state.free_milli : 0);
+    const std::uint32_t free_milli = up ? device.free_milli : 0;
+    if (device_free_milli_[id] != free_milli) set_device(id, free_milli);
   }
+  if (server_whole_free_[server.index()] == whole_free) return;
+  type.servers_by_free[whole_free].erase(server.value);
   file_server(server.value);
 }
 
@@ -96,6 +103,7 @@ void FreeIndex::undo_tentative(const ClusterView& view) {
 }
 
 void FreeIndex::touch(ServerId server) {
+  synced_at_[server.index()] = kNeverSynced;
   if (touched_.empty() || touched_.back() != server) touched_.push_back(server);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <span>
 #include <utility>
@@ -46,6 +47,8 @@ class FreeIndex {
   void hold(const Job& job, std::span<const Placement> places);
 
  private:
+  static constexpr Version kNeverSynced = std::numeric_limits<Version>::max();
+
   struct PerType {
     std::vector<IdSet> servers_by_free;  // [k]: servers with k whole free devices, k >= 1
     std::int64_t whole_free = 0;         // devices
@@ -94,6 +97,7 @@ class FreeIndex {
   std::vector<std::uint32_t> server_whole_free_;      // by ServerId
   std::vector<std::int64_t> server_free_cpu_milli_;   // by ServerId
   std::vector<std::int64_t> server_free_memory_mib_;  // by ServerId
+  std::vector<Version> synced_at_;                    // by ServerId; kNeverSynced: taken from since
   std::vector<ServerId> touched_;
   IdSet up_servers_;  // tasks without a GPU go to the first
   // Scratch.

@@ -202,12 +202,19 @@ bool Table::split(std::string_view line) {
   const char separator = spec_->separator;
   const char* begin = line.data();
   const char* const end = begin + line.size();
+  const auto add = [this](const char* from, const char* to) {
+    const std::string_view field(from, static_cast<std::size_t>(to - from));
+    // Nearly all fields begin and end with what is beyond a blank, so that there is nothing to
+    // trim.
+    const bool bare = from != to && *from > ' ' && to[-1] > ' ';
+    fields_.push_back(bare ? field : trim(field));
+  };
   for (const char* at = begin; at != end; ++at) {
     if (*at != separator) continue;
-    fields_.push_back(trim({begin, static_cast<std::size_t>(at - begin)}));
+    add(begin, at);
     begin = at + 1;
   }
-  fields_.push_back(trim({begin, static_cast<std::size_t>(end - begin)}));
+  add(begin, end);
   return true;
 }
 

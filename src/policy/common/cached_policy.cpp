@@ -17,7 +17,7 @@ bool CachedPolicy::sync(const Round& round) {
       continue;
     }
     file_job(round, JobId{change.id});
-    note_shrunk(view, JobId{change.id});
+    if (change.kind != ChangeKind::kJobArrived) note_shrunk(view, JobId{change.id});
   }
   return true;
 }
@@ -26,6 +26,7 @@ void CachedPolicy::note_shrunk(const ClusterView& view, JobId id) {
   const JobState& state = view.state(id);
   const bool shrunk =
       state.status == JobStatus::kRunning && state.tasks_placed < view.job(id).tasks;
+  if (!shrunk && shrunk_.empty()) return;
   if (shrunk == shrunk_.contains(id.value)) return;
   if (shrunk) {
     shrunk_.grow(view.jobs.size());
@@ -128,6 +129,8 @@ Reason never_reason(const Cluster& cluster, const Job& job) {
     return {.code = cluster.servers.empty() ? ReasonCode::kNeverFits : ReasonCode::kNone};
   }
   const std::int64_t devices = cluster.gpus_of(job.gpu_types);
+  // The usual case: a device holds at least one task.
+  if (devices >= job.workers() && devices > 0 && job.gpu_memory_mib_per_task == 0) return {};
   if (devices == 0) return {.code = ReasonCode::kNeverGpuType, .asked = job.gpu_milli()};
   std::int64_t tasks = 0;  // that all devices together hold
   if (job.gpu_memory_mib_per_task == 0) {
