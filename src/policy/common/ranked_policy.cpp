@@ -171,7 +171,10 @@ void RankedPolicy::make_plan(const Round& round) {
   for (const PlaceWalk::Start& start : walk.starts()) leave(start.job);
   const TimeUs round_us = round_of(round.view.now_us);
   give_reasons(round, walk, std::exchange(reasons_as_of_us_, round_us) != round_us);
-  if (!waiting_.empty()) round.plan.wake_us = next_wake(round);
+  // What the walk stopped and started is filed in the next round.
+  const bool some_wait = !waiting_.empty() || !walk.stops().empty();
+  const bool some_run = !running_.empty() || !walk.starts().empty();
+  if (some_wait) round.plan.wake_us = next_wake(round, some_run);
 }
 
 void RankedPolicy::give_reasons(const Round& round, const PlaceWalk& walk, bool to_all) {
@@ -203,11 +206,14 @@ void RankedPolicy::give_reason_of(const Round& round, const PlaceWalk& walk, Job
 }
 
 // Nothing changes by itself while nothing runs, but the patience of those that wait.
-TimeUs RankedPolicy::next_wake(const Round& round) const {
+TimeUs RankedPolicy::next_wake(const Round& round, bool some_run) const {
   const TimeUs now_us = round.view.now_us;
-  const TimeUs patient_us = patience_us_ == kNever ? kNever : by_wait_.front().key + patience_us_;
-  const TimeUs wake_us = patient_us > now_us ? patient_us : kNever;
-  if (running_.empty() || !preempts_) return wake_us;
+  TimeUs wake_us = kNever;
+  if (patience_us_ < kNever) {
+    const TimeUs since_us = by_wait_.empty() ? now_us : by_wait_.front().key;
+    if (since_us + patience_us_ > now_us) wake_us = since_us + patience_us_;
+  }
+  if (!some_run || !preempts_) return wake_us;
   return std::min(wake_us, round_of(now_us) + round_us_);
 }
 

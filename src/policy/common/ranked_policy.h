@@ -80,7 +80,7 @@ class RankedPolicy : public CachedPolicy {
   void list_privileged(const Round& round);
   void give_reasons(const Round& round, const PlaceWalk& walk, bool to_all);
   void give_reason_of(const Round& round, const PlaceWalk& walk, JobId id);
-  [[nodiscard]] TimeUs next_wake(const Round& round) const;
+  [[nodiscard]] TimeUs next_wake(const Round& round, bool some_run) const;
 
   TimeUs round_us_;
   TimeUs least_run_us_;

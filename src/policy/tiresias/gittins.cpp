@@ -8,6 +8,7 @@ namespace {
 
 // Of level 1; level 0 is from no service at all.
 constexpr double kFirstEdgeGpuS = 1.0;
+constexpr double kLeastGpuS = 1e-6;
 
 double edge(std::size_t level) {
   if (level == 0) return 0.0;
@@ -60,8 +61,9 @@ void GittinsIndex::renew() {
       ended += count_[b];
       their_sum += sum_gpu_s_[b] - count_[b] * had;
       const double step = b + 1 < kLevels ? edge(b + 1) - had : 2 * edge(b);
-      const double expected = their_sum + (beyond - ended) * step;
-      if (expected > 0) best = std::max(best, ended / expected);
+      // Those that end at the very edge take no time at all.
+      const double expected = std::max(kLeastGpuS * ended, their_sum + (beyond - ended) * step);
+      if (ended > 0) best = std::max(best, ended / expected);
     }
     index_[level] = best;
   }
