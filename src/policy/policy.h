@@ -63,6 +63,8 @@ struct PolicyInfo {
   bool needs_run_times = false;  // refuses --predict none
   Result<std::unique_ptr<Policy>> (*make)(std::span<const PolicyOption> options) = nullptr;
   PublishedSharing published = PublishedSharing::kExclusive;
+  // Claims that no job starves, however many others come (tests/property/waiting_test.cpp).
+  bool bounded_wait = false;
 };
 
 // Every policy, by name; the registry is policy/registry.cpp, one line each.

@@ -17,13 +17,16 @@ namespace berth {
 namespace {
 
 constexpr std::array kPolicies = {
-    PolicyInfo{"fifo", "first come, first served; the head blocks all behind it", false, make_fifo},
-    PolicyInfo{"fifo-backfill", "EASY backfill (Lifka 1995)", false, make_fifo_backfill},
+    PolicyInfo{"fifo", "first come, first served; the head blocks all behind it", false, make_fifo,
+               PublishedSharing::kExclusive, true},
+    PolicyInfo{"fifo-backfill", "EASY backfill (Lifka 1995)", false, make_fifo_backfill,
+               PublishedSharing::kExclusive, true},
     PolicyInfo{"sjf", "shortest predicted job first, no preemption", true, make_sjf},
     PolicyInfo{"srtf", "shortest remaining predicted time first, preemptive", true, make_srtf},
     PolicyInfo{"smith", "least remaining predicted time x GPUs first, preemptive (Smith 1956)",
                true, make_smith},
-    PolicyInfo{"fair", "equal shares between jobs over time (TensorFlow on Borg)", false, make_fair},
+    PolicyInfo{"fair", "equal shares between jobs over time (TensorFlow on Borg)", false, make_fair,
+               PublishedSharing::kExclusive, true},
     PolicyInfo{"drf", "dominant-resource fairness (Ghodsi et al., NSDI 2011)", false, make_drf},
     PolicyInfo{"themis", "finish-time fairness (Mahajan et al., NSDI 2020)", true, make_themis},
     PolicyInfo{"tiresias", "discretised 2D least attained service (Gu et al., NSDI 2019)", false,
