@@ -47,22 +47,44 @@ TEST(EngineProperty, FastEngineAndPoliciesEqualTheirSlowTwins) {
   }
 }
 
+TEST(EngineProperty, RankedPoliciesEqualTheirSlowTwins) {
+  const std::vector<PolicyOption> times{{"round_s", "2"}, {"least_run_s", "3"}};
+  for (int i = 0; i < testing::cases(400); ++i) {
+    Rng rng(seed_of(i) + 20'000);
+    const Cluster cluster = testing::random_cluster(rng, false);
+    const Workload workload = testing::random_workload(rng, cluster, {});
+    for (const char* const name : {"smith", "fair", "tiresias"}) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) + 20'000 << ", policy " << name);
+      std::vector<PolicyOption> options = times;
+      if (std::string_view(name) == "tiresias") {
+        options.push_back({"threshold_gpu_s", "20"});
+        options.push_back({"threshold2_gpu_s", "100"});
+      }
+      const PolicyRun fast = testing::run_policy(cluster, workload, name, {.options = options});
+      const auto obvious = testing::obvious_ranked_policy(name);
+      EXPECT_EQ(first_difference(fast.log, twin_log(cluster, workload, *obvious, "oracle")), "");
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST(EngineProperty, CachesMayBeDroppedAtAnyMoment) {
   for (int i = 0; i < testing::cases(200); ++i) {
     Rng rng(seed_of(i));
     const Cluster cluster = testing::random_cluster(rng, true);
     const Workload workload =
         testing::random_workload(rng, cluster, {.types = true, .shares = i % 2 == 0});
-    for (const char* const name : kPolicies) {
-      SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) << ", policy " << name);
-      const PolicyRun kept = testing::run_policy(cluster, workload, name);
-      const PolicyRun dropped =
-          testing::run_policy(cluster, workload, name, {.drop_caches_one_in = 3});
+    for (const PolicyInfo& policy : all_policies()) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) << ", policy " << policy.name);
+      const auto options = testing::quick_options(policy);
+      const PolicyRun kept =
+          testing::run_policy(cluster, workload, policy.name, {.options = options});
+      const PolicyRun dropped = testing::run_policy(cluster, workload, policy.name,
+                                                    {.drop_caches_one_in = 3, .options = options});
       EXPECT_EQ(first_difference(kept.log, dropped.log), "");
       EXPECT_EQ(kept.result.reasons, dropped.result.reasons);
-      const auto info = find_policy(name);
-      const auto fresh = (*info)->make({});
-      EXPECT_EQ(first_difference(kept.log, twin_log(cluster, workload, **fresh, "oracle")), "");
+      const auto fresh = testing::quick_policy(policy);
+      EXPECT_EQ(first_difference(kept.log, twin_log(cluster, workload, *fresh, "oracle")), "");
     }
   }
 }
@@ -105,9 +127,12 @@ TEST(EngineProperty, EveryJobEndsOrNeverFits) {
     const Cluster cluster = testing::random_cluster(rng, true);
     const Workload workload =
         testing::random_workload(rng, cluster, {.types = true, .shares = true});
-    for (const char* const name : kPolicies) {
-      SCOPED_TRACE(::testing::Message() << "seed " << seed_of(i) + 5000 << ", policy " << name);
-      const PolicyRun run = testing::run_policy(cluster, workload, name, {.predict = "noisy:1"});
+    for (const PolicyInfo& policy : all_policies()) {
+      SCOPED_TRACE(::testing::Message()
+                   << "seed " << seed_of(i) + 5000 << ", policy " << policy.name);
+      const PolicyRun run =
+          testing::run_policy(cluster, workload, policy.name,
+                              {.predict = "noisy:1", .options = testing::quick_options(policy)});
       std::uint64_t never = 0;
       for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
         const JobState& state = run.result.states[j];

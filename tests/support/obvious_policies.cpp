@@ -1,6 +1,10 @@
 #include "support/obvious_policies.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <vector>
 
 namespace berth::testing {
@@ -191,7 +195,130 @@ class ObviousSrtf final : public Obvious {
   }
 };
 
+// Policies that rank: policy/common/place_walk.h and ranked_policy.h word by word, without
+// patience.
+class ObviousRanked final : public Obvious {
+ public:
+  explicit ObviousRanked(std::string_view name) : name_(name) {}
+
+  void decide(const ClusterView& view, const Predictors& predictors, Rng& /*rng*/,
+              Plan& plan) override {
+    const TimeUs as_of_us = view.now_us - view.now_us % kObviousRoundUs;
+    std::vector<Ranked> order;
+    for (const JobStatus status : {JobStatus::kPending, JobStatus::kRunning}) {
+      for (const JobId id : jobs_that(view, status)) {
+        order.push_back({rank(view, predictors, id, as_of_us),
+                         id,
+                         status == JobStatus::kRunning,
+                         may_leave(view, id),
+                         {}});
+      }
+    }
+    std::sort(order.begin(), order.end(), [](const Ranked& a, const Ranked& b) {
+      return a.rank != b.rank ? a.rank < b.rank : a.id < b.id;
+    });
+    Room room(view);
+    bool kept = false;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (order[i].runs || (kept && gpus(view.job(order[i].id)) > 0)) continue;
+      if (!has_room(view, room, order, i, kept)) continue;
+      order[i].starts = true;
+      EXPECT_TRUE(room.take(view.job(order[i].id), order[i].places));
+      starts_.push_back(i);
+    }
+    bool some_wait = false;
+    for (const Ranked& job : order) {
+      const bool ran = view.state(job.id).status == JobStatus::kRunning;
+      if (ran && !job.runs) plan.actions.push_back({ActionKind::kPreemptJob, job.id, 0, {}, 0});
+      some_wait = some_wait || (!job.runs && !job.starts);
+    }
+    for (const std::size_t i : starts_) {
+      for (std::uint32_t k = 0; k < order[i].places.size(); ++k) {
+        plan.actions.push_back({ActionKind::kStartTask, order[i].id, k, order[i].places[k], 0});
+      }
+    }
+    starts_.clear();
+    if (some_wait) plan.wake_us = as_of_us + kObviousRoundUs;
+  }
+
+ private:
+  struct Ranked {
+    double rank = 0;
+    JobId id;
+    bool runs = false;
+    bool may_leave = false;
+    std::vector<Placement> places;
+    bool starts = false;
+  };
+
+  double rank(const ClusterView& view, const Predictors& predictors, JobId id,
+              TimeUs as_of_us) const {
+    const Job& job = view.job(id);
+    const double had_s = seconds(view.state(id).attained_by(as_of_us));
+    if (name_ == "smith") {
+      const double left_s = seconds(predictors.run_time_us(id).value()) - had_s;
+      return std::max(0.0, left_s) * static_cast<double>(gpus(job));
+    }
+    if (name_ == "fair") {
+      const double age_s = seconds(as_of_us - job.submit_us);
+      if (age_s <= 0) return 0;
+      return std::floor(had_s * static_cast<double>(gpus(job)) / age_s * 1e9 + 1e-3);
+    }
+    const double service = had_s * static_cast<double>(gpus(job));
+    return (service >= 100 ? 2e12 : service >= 20 ? 1e12 : 0) + seconds(job.submit_us);
+  }
+
+  static bool may_leave(const ClusterView& view, JobId id) {
+    const JobState& state = view.state(id);
+    if (state.status != JobStatus::kRunning) return false;
+    const TimeUs least_us = kObviousLeastRunUs << (state.preemptions / 16);
+    return view.now_us - state.last_start_us >= least_us;
+  }
+
+  // Makes room for job i if that is possible; or else what is free is kept, perhaps.
+  bool has_room(const ClusterView& view, Room& room, std::vector<Ranked>& order, std::size_t i,
+                bool& kept) const {
+    const std::int64_t need = gpus(view.job(order[i].id));
+    std::int64_t leaving = room.free();
+    std::int64_t all = room.free();
+    for (std::size_t r = i + 1; r < order.size(); ++r) {
+      if (!order[r].runs) continue;
+      all += gpus(view.job(order[r].id));
+      if (order[r].may_leave) leaving += gpus(view.job(order[r].id));
+    }
+    if (room.free() >= need) return true;
+    if (leaving < need) {
+      kept = kept || all >= need;
+      return false;
+    }
+    std::vector<std::size_t> left;
+    std::int64_t free = room.free();
+    for (std::size_t r = order.size(); r > i + 1 && free < need; --r) {
+      if (!order[r - 1].runs || !order[r - 1].may_leave) continue;
+      free += gpus(view.job(order[r - 1].id));
+      left.push_back(r - 1);
+    }
+    for (std::size_t l = left.size(); l > 0; --l) {
+      const std::int64_t held = gpus(view.job(order[left[l - 1]].id));
+      if (free - held >= need) {
+        free -= held;  // not in the way
+        continue;
+      }
+      order[left[l - 1]].runs = false;
+      room.give_back(view.placements_of(order[left[l - 1]].id));
+    }
+    return true;
+  }
+
+  std::string name_;
+  std::vector<std::size_t> starts_;
+};
+
 }  // namespace
+
+std::unique_ptr<Policy> obvious_ranked_policy(std::string_view name) {
+  return std::make_unique<ObviousRanked>(name);
+}
 
 std::unique_ptr<Policy> obvious_policy(std::string_view name) {
   if (name == "fifo") return std::make_unique<ObviousFifo>();

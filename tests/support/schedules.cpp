@@ -11,18 +11,9 @@ std::vector<std::string> schedule(const Cluster& cluster, const Workload& worklo
                                   std::string_view policy, std::vector<PolicyOption> options,
                                   std::string_view predict) {
   std::vector<std::string> out(workload.jobs.size());
-  const auto info = find_policy(policy);
-  EXPECT_TRUE(info) << policy;
-  if (!info) return out;
-  const auto made = (*info)->make(options);
-  EXPECT_TRUE(made) << made.error().text();
-  const auto predictors = make_predictors(predict, workload, 7);
-  if (!made || !predictors) return out;
-  TextEventLog log;
-  const auto result =
-      simulate(cluster, workload, **made, **predictors, {.seed = 7, .check = true, .log = &log});
-  EXPECT_TRUE(result) << result.error().text();
-  std::istringstream lines(log.text());
+  const Run run =
+      run_policy(cluster, workload, policy, {.predict = predict, .options = std::move(options)});
+  std::istringstream lines(run.log);
   std::string line;
   std::getline(lines, line);  // titles
   while (std::getline(lines, line)) {

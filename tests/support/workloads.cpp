@@ -84,7 +84,7 @@ std::string first_difference(const std::string& fast, const std::string& slow) {
   return "fast: " + fast.substr(line, 160) + "\nslow: " + slow.substr(line, 160);
 }
 
-std::unique_ptr<Policy> quick_policy(const PolicyInfo& info) {
+std::vector<PolicyOption> quick_options(const PolicyInfo& info) {
   // Each policy takes those of them that it knows.
   const PolicyOption kQuick[] = {
       {"round_s", "0.7"}, {"least_run_s", "0.4"}, {"patience_h", "0.001"}, {"interval_s", "0.9"}};
@@ -93,7 +93,11 @@ std::unique_ptr<Policy> quick_policy(const PolicyInfo& info) {
     options.push_back(option);
     if (!info.make(options)) options.pop_back();
   }
-  auto policy = info.make(options);
+  return options;
+}
+
+std::unique_ptr<Policy> quick_policy(const PolicyInfo& info) {
+  auto policy = info.make(quick_options(info));
   EXPECT_TRUE(policy) << policy.error().text();
   return *std::move(policy);
 }
@@ -103,8 +107,8 @@ Run run_policy(const Cluster& cluster, const Workload& workload, std::string_vie
   TextEventLog log;
   const auto info = find_policy(policy);
   EXPECT_TRUE(info);
-  auto made = (*info)->make({});
-  EXPECT_TRUE(made);
+  auto made = (*info)->make(setup.options);
+  EXPECT_TRUE(made) << made.error().text();
   auto predictors = make_predictors(setup.predict, workload, 7);
   EXPECT_TRUE(predictors);
   const SimulationOptions options{.seed = 7,

@@ -46,6 +46,7 @@ struct RandomJobs {
 
 // A policy that thinks in seconds where its users let it think in minutes, so that small cases see
 // all of it: rounds, least runs and patience are as short as its options allow for.
+[[nodiscard]] std::vector<PolicyOption> quick_options(const PolicyInfo& info);
 [[nodiscard]] std::unique_ptr<Policy> quick_policy(const PolicyInfo& info);
 
 struct Run {
@@ -56,6 +57,7 @@ struct RunSetup {
   std::string_view predict = "oracle";
   std::uint64_t drop_caches_one_in = 0;
   std::vector<FaultEvent> faults;  // by time
+  std::vector<PolicyOption> options;
 };
 // Simulates with every invariant checked; a failure of the run fails the test.
 [[nodiscard]] Run run_policy(const Cluster& cluster, const Workload& workload,

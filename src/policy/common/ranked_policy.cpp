@@ -160,7 +160,11 @@ void RankedPolicy::list_privileged(const Round& round) {
 
 void RankedPolicy::make_plan(const Round& round) {
   if (waiting_.empty()) return;
-  if (ranks_depend_on_all()) look_at_all(round);
+  if (ranks_depend_on_all()) {
+    // There may be several decisions at one instant.
+    waiting_as_of_us_ = running_as_of_us_ = -1;
+    look_at_all(round);
+  }
   rank_waiting(round);
   list_privileged(round);
   const PlaceWalk::Running running = [&]() -> const OrderedBlocks& { return rank_running(round); };

@@ -92,11 +92,12 @@ class TiresiasGittins final : public RankedPolicy {
  private:
   using Ended = std::pair<TimeUs, double>;  // when, and the service that it took
 
-  // Only what ended by then: a rank must not depend on when it is asked for.
+  // Only what ended before: a rank must not depend on when it is asked for.
   void learn(TimeUs as_of_us) {
-    if (places_as_of_ == as_of_us) return;
+    const bool news = !ended_.empty() && ended_.top().first < as_of_us;
+    if (places_as_of_ == as_of_us && !news) return;
     places_as_of_ = as_of_us;
-    while (!ended_.empty() && ended_.top().first <= as_of_us) {
+    while (!ended_.empty() && ended_.top().first < as_of_us) {
       index_.add(ended_.top().second);
       ended_.pop();
     }
