@@ -208,6 +208,9 @@ Status check_runs(const CompareSetup& compare, const RunSetup& setup) {
   if (setup.seed > static_cast<std::uint64_t>(INT64_MAX) - (compare.seeds - 1)) {
     return fail(usage_error("with so many --seeds the last one is too large", "--seed"));
   }
+  std::vector<std::string_view> names;
+  for (const PolicyInfo* const info : compare.policies) names.push_back(info->name);
+  BERTH_CHECK_OK(check_addressees(setup, names));
   for (const PolicyInfo* const info : compare.policies) {  // wrong options before any run
     const auto policy = make_policy(std::string(info->name), setup);
     if (!policy) return fail(policy.error());

@@ -143,6 +143,7 @@ Result<int> simulate_command(const Args& args) {
   BERTH_CHECK_OK(check_outputs(args, kOutputs));
   BERTH_TRY(const Sharing sharing, sharing_option(args));
   BERTH_TRY(const RunSetup setup, read_run_setup(args, sharing));
+  BERTH_CHECK_OK(check_addressees(setup, std::span(&info->name, 1)));
   BERTH_TRY(const auto policy, make_policy(std::string(info->name), setup));
   BERTH_TRY(const auto predictors, make_predictors(setup.predict, setup.workload, setup.seed));
 

@@ -72,9 +72,9 @@ std::string settings_of(Preset preset) {
 }
 
 std::string_view set_help() {
-  static const std::string text =
-      fmt::format("an option of the policy, or of the workload: {} (repeatable)",
-                  fmt::join(setting_keys(Preset::kPaper), ", "));
+  static const std::string text = fmt::format(
+      "an option of the policy (POLICY.K: of that one), or of the workload: {} (repeatable)",
+      fmt::join(setting_keys(Preset::kPaper), ", "));
   return text;
 }
 
@@ -258,13 +258,50 @@ std::vector<FaultEvent> draw_faults_of(const RunSetup& setup, const Workload& wo
   return draw_faults(*setup.faults.process, setup.cluster, until_us, Rng(seed).fork("faults"));
 }
 
+namespace {
+
+// Of "policy.key" what is before the dot; empty: an option for every policy that runs.
+std::string_view addressee(const PolicyOption& option) {
+  const std::size_t dot = option.key.find('.');
+  return dot == std::string::npos ? std::string_view{}
+                                  : std::string_view(option.key).substr(0, dot);
+}
+
+std::vector<PolicyOption> options_for(std::string_view name,
+                                      const std::vector<PolicyOption>& options) {
+  std::vector<PolicyOption> own;
+  for (const PolicyOption& option : options) {
+    const std::string_view to = addressee(option);
+    if (to.empty()) own.push_back(option);
+    if (to == name) own.push_back({option.key.substr(to.size() + 1), option.value});
+  }
+  return own;
+}
+
+}  // namespace
+
+Status check_addressees(const RunSetup& setup, std::span<const std::string_view> policies) {
+  for (const PolicyOption& option : setup.policy_options) {
+    const std::string_view to = addressee(option);
+    if (option.key.find('.') == std::string::npos ||
+        std::ranges::find(policies, to) != policies.end()) {
+      continue;
+    }
+    Error error = usage_error("an option of a policy that does not run", "--set");
+    error.found = fmt::format("'{}'", printable(option.key));
+    error.expected = fmt::format("POLICY.KEY with POLICY one of {}", fmt::join(policies, ", "));
+    return fail(std::move(error));
+  }
+  return {};
+}
+
 Result<std::unique_ptr<Policy>> make_policy(const std::string& name, const RunSetup& setup) {
   BERTH_TRY(const PolicyInfo* const info, find_policy(name));
   if (info->needs_run_times && setup.predict == "none") {
     return fail(
         usage_error(fmt::format("policy '{}' needs predicted run times", name), "--predict"));
   }
-  auto policy = info->make(setup.policy_options);
+  auto policy = info->make(options_for(name, setup.policy_options));
   if (!policy && policy.error().field == "--set") {
     // The policy cannot know that the setting may have been meant for the workload.
     Error error = std::move(policy).error();

@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli.h"
@@ -64,6 +66,10 @@ struct RunSetup {
 // What fails in a run of these jobs with this seed.
 [[nodiscard]] std::vector<FaultEvent> draw_faults_of(const RunSetup& setup,
                                                      const Workload& workload, std::uint64_t seed);
+
+// Options that are addressed to one policy ("tiresias.round_s") are of one that runs.
+[[nodiscard]] Status check_addressees(const RunSetup& setup,
+                                      std::span<const std::string_view> policies);
 
 // A policy of that name with the options of the set-up; refuses what its predictors cannot serve.
 [[nodiscard]] Result<std::unique_ptr<Policy>> make_policy(const std::string& name,

@@ -94,6 +94,8 @@ refused 2 "--load" "${run[@]}" --load 0
 refused 2 "--load" "${run[@]}" --load nan
 refused 2 "--set" "${run[@]}" --set novalue
 refused 2 "nosuch" "${run[@]}" --set nosuch=1
+refused 2 "a policy that does not run" "${run[@]}" --set tiresias.round_s=60
+refused 2 "a policy that does not run" "${run[@]}" --set .round_s=60
 refused 2 "--cluster" simulate --trace trace.csv --cluster 0x8 --policy fifo
 refused 2 "extra" "${run[@]}" extra
 refused 2 "extra" "${run[@]}" -- extra
