@@ -213,22 +213,39 @@ bool FreeIndex::list_rooms(const Job& job, GpuTypeMask types, std::int64_t enoug
   return all || tasks >= enough;
 }
 
-ServerId FreeIndex::tightest_server(std::uint32_t gpus, GpuTypeMask types) const {
-  for (std::uint32_t free = gpus; free <= max_gpus_; ++free) {
+// The first of these servers that has cores and memory for so many tasks; kNone if none has.
+std::uint32_t FreeIndex::first_with_host(const Job& job, const IdSet& servers,
+                                         std::int64_t tasks) const {
+  std::uint32_t s = servers.first();
+  while (s != IdSet::kNone && tasks_by_host(job, s) < tasks) s = servers.at_or_after(s + 1);
+  return s;
+}
+
+// The first of the servers with fewest whole free devices that are enough for `tasks`, with cores
+// and memory for them, if that is asked.
+ServerId FreeIndex::tightest_server(const Job& job, std::uint32_t tasks, GpuTypeMask types,
+                                    bool with_host) const {
+  for (std::uint32_t free = tasks; free <= max_gpus_; ++free) {
     std::uint32_t best = IdSet::kNone;
     for (std::size_t t = 0; t < types_.size(); ++t) {
-      if ((types >> t & 1U) != 0) best = std::min(best, types_[t].servers_by_free[free].first());
+      if ((types >> t & 1U) == 0) continue;
+      best = std::min(best,
+                      first_with_host(job, types_[t].servers_by_free[free], with_host ? tasks : 0));
     }
     if (best != IdSet::kNone) return ServerId{best};
   }
   return {};
 }
 
-ServerId FreeIndex::emptiest_server(GpuTypeMask types) const {
+// The first of the servers with most whole free devices, with cores and memory for a task at least,
+// if that is asked.
+ServerId FreeIndex::emptiest_server(const Job& job, GpuTypeMask types, bool with_host) const {
   for (std::uint32_t free = max_gpus_; free > 0; --free) {
     std::uint32_t best = IdSet::kNone;
     for (std::size_t t = 0; t < types_.size(); ++t) {
-      if ((types >> t & 1U) != 0) best = std::min(best, types_[t].servers_by_free[free].first());
+      if ((types >> t & 1U) == 0) continue;
+      best =
+          std::min(best, first_with_host(job, types_[t].servers_by_free[free], with_host ? 1 : 0));
     }
     if (best != IdSet::kNone) return ServerId{best};
   }
@@ -380,18 +397,29 @@ bool FreeIndex::take(const Job& job, std::vector<Placement>& places) {
     left = 0;
   }
   const GpuTypeMask types = usable_types(*cluster_, job);
-  while (left > 0) {
-    ServerId server = left <= max_gpus_ ? tightest_server(left, types) : ServerId{};
-    if (!server.valid()) server = emptiest_server(types);
-    const std::uint32_t count = std::min(left, server_whole_free_[server.index()]);
-    take_whole(server, count, places);
-    left -= count;
-  }
-  if (job.gpu_milli_per_task == kWholeGpuMilli) {
-    for (const Placement& place : places) charge_host(job, place.server, 1);
-  }
+  while (left > 0) take_on_next_server(job, types, left, places);
   if (job.parameter_servers > 0) places.push_back({places.front().server, {}});
   return true;
+}
+
+// Cores and memory are a wish where devices are whole: they are promised to nobody, so no job waits
+// for them.
+void FreeIndex::take_on_next_server(const Job& job, GpuTypeMask types, std::uint32_t& left,
+                                    std::vector<Placement>& places) {
+  ServerId server;
+  std::int64_t most = left;
+  for (const bool with_host : {true, false}) {
+    if (left <= max_gpus_) server = tightest_server(job, left, types, with_host);
+    if (!server.valid()) server = emptiest_server(job, types, with_host);
+    if (!server.valid()) continue;
+    if (with_host) most = std::min(most, tasks_by_host(job, server.value));
+    break;
+  }
+  const auto count =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(most, server_whole_free_[server.index()]));
+  take_whole(server, count, places);
+  charge_host(job, server, count);
+  left -= count;
 }
 
 // What a task takes beside its device.

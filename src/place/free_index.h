@@ -36,10 +36,10 @@ class FreeIndex {
   [[nodiscard]] bool fits(const Job& job) const;
 
   // Places all tasks of the job, on as few servers as possible: the fullest server that holds them
-  // all, else the emptiest servers first. Tasks with a share go to the fullest devices with room
-  // for their share and their memory, on servers with cores and main memory for them; where there
-  // are none such, on servers where nothing runs. A parameter server goes to that of the first
-  // worker. False, and nothing taken, if they do not fit.
+  // all, else the emptiest servers first; of these rather servers with cores and main memory for
+  // them. Tasks with a share go to the fullest devices with room for their share and their memory,
+  // and only on servers with cores and main memory for them, or where nothing runs. A parameter
+  // server goes to that of the first worker. False, and nothing taken, if they do not fit.
   [[nodiscard]] bool take(const Job& job, std::vector<Placement>& places);
   // Gives back places taken here or seen in the view, so that a plan can use what it preempts.
   void give_back(const Job& job, std::span<const Placement> places);
@@ -84,8 +84,13 @@ class FreeIndex {
   [[nodiscard]] bool take_share(const Job& job, std::vector<Placement>& places);
   [[nodiscard]] std::uint32_t fullest_device_with_room(const Job& job, GpuTypeMask types) const;
   [[nodiscard]] std::uint32_t whole_device_with_room(const Job& job, GpuTypeMask types) const;
-  [[nodiscard]] ServerId tightest_server(std::uint32_t gpus, GpuTypeMask types) const;
-  [[nodiscard]] ServerId emptiest_server(GpuTypeMask types) const;
+  [[nodiscard]] std::uint32_t first_with_host(const Job& job, const IdSet& servers,
+                                              std::int64_t tasks) const;
+  [[nodiscard]] ServerId tightest_server(const Job& job, std::uint32_t tasks, GpuTypeMask types,
+                                         bool with_host) const;
+  [[nodiscard]] ServerId emptiest_server(const Job& job, GpuTypeMask types, bool with_host) const;
+  void take_on_next_server(const Job& job, GpuTypeMask types, std::uint32_t& left,
+                           std::vector<Placement>& places);
   void touch(ServerId server);
 
   const Cluster* cluster_ = nullptr;

@@ -106,5 +106,69 @@ TEST_F(FreeIndexTest, ServersThatAreDownHoldNothing) {
   EXPECT_FALSE(index_.take(job_of(1, 0), places_));
 }
 
+TEST_F(FreeIndexTest, AGangThatSharesDevicesStaysTogether) {
+  use(testing::cluster_of("2x2"));
+  ASSERT_TRUE(index_.take(job_of(1, 600), places_));  // leaves 400 of device 0
+  ASSERT_TRUE(index_.take(job_of(3, 500), places_));
+  EXPECT_EQ(devices_of(places_), (std::vector<std::uint32_t>{2, 2, 3}));
+  // No server holds three: the roomiest first.
+  ASSERT_TRUE(index_.take(job_of(3, 500), places_));
+  EXPECT_EQ(devices_of(places_), (std::vector<std::uint32_t>{1, 1, 3}));
+}
+
+Cluster servers_with_cores(std::uint32_t servers, std::uint32_t gpus, std::int64_t cpu_milli) {
+  Cluster cluster;
+  cluster.gpu_types.push_back({});
+  ResourceVector capacity;
+  capacity[Resource::kCpuMilli] = cpu_milli;
+  for (std::uint32_t s = 0; s < servers; ++s) {
+    cluster.add_server("s" + std::to_string(s), GpuTypeId{0U}, gpus, capacity);
+  }
+  return cluster;
+}
+
+Job with_cores(Job job, std::uint32_t cpu_milli) {
+  job.cpu_milli_per_task = cpu_milli;
+  return job;
+}
+
+// Eight cores: two tasks of three. The third goes elsewhere, the fifth nowhere.
+TEST_F(FreeIndexTest, SharesGoWhereThereAreCores) {
+  use(servers_with_cores(2, 4, 8'000));
+  const Job job = with_cores(job_of(1, 200), 3'000);
+  for (const std::uint32_t server : {0U, 0U, 1U, 1U}) {
+    ASSERT_TRUE(index_.take(job, places_));
+    EXPECT_EQ(places_[0].server, ServerId{server});
+  }
+  EXPECT_FALSE(index_.fits(job));
+  EXPECT_FALSE(index_.take(job, places_));
+  EXPECT_TRUE(index_.fits(job_of(1, 200)));
+}
+
+// Who asks for more than any server has runs where nothing else does.
+TEST_F(FreeIndexTest, MoreCoresThanAServerHas) {
+  use(servers_with_cores(2, 2, 8'000));
+  const Job job = with_cores(job_of(1, 200), 10'000);
+  for (const std::uint32_t server : {0U, 1U}) {
+    ASSERT_TRUE(index_.take(job, places_));
+    EXPECT_EQ(places_[0].server, ServerId{server});
+  }
+  EXPECT_FALSE(index_.fits(job));
+}
+
+// Whole devices rather with cores, but without them before they stay free.
+TEST_F(FreeIndexTest, WholeDevicesRatherWithCores) {
+  use(servers_with_cores(2, 4, 8'000));
+  const Job job = with_cores(job_of(1), 6'000);
+  for (const std::uint32_t server : {0U, 1U, 0U, 0U}) {
+    ASSERT_TRUE(index_.take(job, places_));
+    EXPECT_EQ(places_[0].server, ServerId{server});
+  }
+  // A gang of two whose cores one server has only for one is spread.
+  use(servers_with_cores(2, 4, 8'000));
+  ASSERT_TRUE(index_.take(with_cores(job_of(2), 6'000), places_));
+  EXPECT_EQ(devices_of(places_), (std::vector<std::uint32_t>{0, 4}));
+}
+
 }  // namespace
 }  // namespace berth
