@@ -143,7 +143,8 @@ class PlotWriter {
     return std::clamp<std::size_t>(static_cast<std::size_t>(width / column), 1, 4);
   }
   static double legend_height(const Plot& plot, std::size_t columns) {
-    return kLegendLine * static_cast<double>((named(plot) + columns - 1) / columns);
+    const std::size_t lines = (named(plot) + columns - 1) / columns;
+    return kLegendLine * static_cast<double>(lines);
   }
   [[nodiscard]] double bottom() const { return plot_.height - kBottom; }
   [[nodiscard]] double right() const { return plot_.width - kRight; }
@@ -206,7 +207,8 @@ class PlotWriter {
       const Series& series = plot_.series[i];
       if (series.name.empty()) continue;
       const double x = left_ + static_cast<double>(n % legend_columns_) * column;
-      const double y = kTop + static_cast<double>(n / legend_columns_) * kLegendLine;
+      const std::size_t row = n / legend_columns_;
+      const double y = kTop + static_cast<double>(row) * kLegendLine;
       if (is_line(series)) {
         out_ += fmt::format(
             "<line class=\"l {}\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
