@@ -40,20 +40,37 @@ std::optional<Scaled> scale(std::span<const CurvePoint> points) {
   return out;
 }
 
-FallingCurve inverse_above(const Scaled& scaled, double floor, bool with_square) {
+// An error of 1 / above is one of above, times above^-2.
+double weight_of_inverse(double above) {
+  return above * above * above * above;
+}
+
+FallingCurve inverse_above(const Scaled& scaled, double floor) {
+  LeastSquares<2> squares;
+  for (const CurvePoint& point : scaled.points) {
+    const double above = (point.value - floor) / scaled.range;
+    squares.add({point.iteration / scaled.last, 1.0}, 1.0 / above,
+                point.weight * weight_of_inverse(above));
+  }
+  const auto [linear, constant] = squares.non_negative();
+  return {.family = FallingCurve::Family::kInverse,
+          .linear = linear / (scaled.last * scaled.range),
+          .constant = constant / scaled.range,
+          .floor = floor};
+}
+
+FallingCurve square_above(const Scaled& scaled, double floor) {
   LeastSquares<3> squares;
   for (const CurvePoint& point : scaled.points) {
     const double x = point.iteration / scaled.last;
     const double above = (point.value - floor) / scaled.range;
-    // An error of 1 / above is one of above, times above^-2.
-    const double weight = point.weight * above * above * above * above;
-    squares.add({with_square ? x * x : 0.0, x, 1.0}, 1.0 / above, weight);
+    squares.add({x * x, x, 1.0}, 1.0 / above, point.weight * weight_of_inverse(above));
   }
-  const auto fitted = squares.non_negative();
+  const auto [square, linear, constant] = squares.non_negative();
   return {.family = FallingCurve::Family::kInverse,
-          .square = fitted[0] / (scaled.last * scaled.last * scaled.range),
-          .linear = fitted[1] / (scaled.last * scaled.range),
-          .constant = fitted[2] / scaled.range,
+          .square = square / (scaled.last * scaled.last * scaled.range),
+          .linear = linear / (scaled.last * scaled.range),
+          .constant = constant / scaled.range,
           .floor = floor};
 }
 
@@ -85,21 +102,21 @@ FallingCurve geometric_above(const Scaled& scaled, double floor) {
           .floor = floor};
 }
 
-// The best floor: first among some whose distances to the least value double, then between the
-// neighbours of the best of them.
+// The best floor: first among some whose distances to the least value grow by a factor, then by
+// golden sections between the neighbours of the best of them.
 template <class FitAbove>
 std::optional<FallingCurve> search_floor(std::span<const CurvePoint> points,
                                          const FitAbove& fit_above) {
   const auto scaled = scale(points);
   if (!scaled) return std::nullopt;
-  constexpr int kHalvings = 12;
-  constexpr int kRefinements = 12;
+  constexpr double kNearest = 1.0 / 4096;
+  constexpr double kFactor = 4.0;
+  constexpr int kRefinements = 9;
   constexpr double kGolden = 0.6180339887498949;
   const double furthest = scaled->least > 0.0 ? scaled->least : scaled->range;
-  const double nearest = std::min(scaled->range, furthest) * std::ldexp(1.0, -kHalvings);
   FallingCurve best;
   double least_error = kWorst;
-  const auto try_distance = [&](double distance) {
+  const auto error_at = [&](double distance) {
     const FallingCurve curve = fit_above(*scaled, scaled->least - distance);
     const double error = squared_error(curve, points);
     if (error < least_error) {
@@ -108,31 +125,32 @@ std::optional<FallingCurve> search_floor(std::span<const CurvePoint> points,
     }
     return error;
   };
-  double best_distance = nearest;
-  for (double distance = nearest;; distance = std::min(2.0 * distance, furthest)) {
+  double best_distance = 0.0;
+  for (double distance = std::min(scaled->range, furthest) * kNearest;;) {
     const double before = least_error;
-    if (try_distance(distance) < before) best_distance = distance;
+    if (error_at(distance) < before) best_distance = distance;
     if (distance >= furthest) break;
+    distance = std::min(kFactor * distance, furthest);
   }
-  double low = best_distance / 2.0;
-  double high = std::min(2.0 * best_distance, furthest);
+  double low = best_distance / kFactor;
+  double high = std::min(kFactor * best_distance, furthest);
   double left = high - kGolden * (high - low);
   double right = low + kGolden * (high - low);
-  double left_error = try_distance(left);
-  double right_error = try_distance(right);
+  double left_error = error_at(left);
+  double right_error = error_at(right);
   for (int i = 0; i < kRefinements; ++i) {
     if (left_error < right_error) {
       high = right;
       right = left;
       right_error = left_error;
       left = high - kGolden * (high - low);
-      left_error = try_distance(left);
+      left_error = error_at(left);
     } else {
       low = left;
       left = right;
       left_error = right_error;
       right = low + kGolden * (high - low);
-      right_error = try_distance(right);
+      right_error = error_at(right);
     }
   }
   if (!(least_error < kWorst)) return std::nullopt;
@@ -173,15 +191,11 @@ double squared_error(const FallingCurve& curve, std::span<const CurvePoint> poin
 }
 
 std::optional<FallingCurve> fit_inverse(std::span<const CurvePoint> points) {
-  return search_floor(points, [](const Scaled& scaled, double floor) {
-    return inverse_above(scaled, floor, false);
-  });
+  return search_floor(points, inverse_above);
 }
 
 std::optional<FallingCurve> fit_sublinear(std::span<const CurvePoint> points) {
-  return search_floor(points, [](const Scaled& scaled, double floor) {
-    return inverse_above(scaled, floor, true);
-  });
+  return search_floor(points, square_above);
 }
 
 std::optional<FallingCurve> fit_geometric(std::span<const CurvePoint> points) {
@@ -197,7 +211,7 @@ std::optional<FallingCurve> fit_sublinear_or_geometric(std::span<const CurvePoin
 }
 
 std::int64_t fitted_part(std::int64_t done) {
-  constexpr int kSteps = 3;  // 2^3 to each doubling
+  constexpr int kSteps = 2;  // 2^2 to each doubling
   if (done < 1 << (kSteps + 1)) return std::max<std::int64_t>(done, 0);
   const int drop = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(done))) - 1 - kSteps;
   return done >> drop << drop;

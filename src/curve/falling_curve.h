@@ -49,7 +49,7 @@ struct CurvePoint {
 // The weighted sum of squared errors.
 [[nodiscard]] double squared_error(const FallingCurve& curve, std::span<const CurvePoint> points);
 
-// The part of a history that is fitted: at most `done` iterations, in steps of an eighth or less,
+// The part of a history that is fitted: at most `done` iterations, in steps of a quarter or less,
 // so that a fit holds for a while; and it depends on nothing but `done`.
 [[nodiscard]] std::int64_t fitted_part(std::int64_t done);
 // At most so many iterations of 0..last, equally far from each other, both ends among them.

@@ -24,9 +24,12 @@ class LeastSquares {
   // without the others: with so few unknowns all choices of them are tried.
   [[nodiscard]] Vector non_negative() const {
     static_assert(kUnknowns <= 4, "tries 2^kUnknowns choices");
+    constexpr unsigned kAll = (1U << kUnknowns) - 1;
     Vector best{};
+    if (solve(kAll, best)) return best;
+    best = {};
     double least = 0.0;  // of the sum, less what no x changes
-    for (unsigned chosen = 1; chosen < 1U << kUnknowns; ++chosen) {
+    for (unsigned chosen = 1; chosen < kAll; ++chosen) {
       Vector x{};
       if (!solve(chosen, x)) continue;
       const double sum = value(x);

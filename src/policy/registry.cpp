@@ -6,8 +6,11 @@
 #include "policy/fair/fair.h"
 #include "policy/fifo/fifo.h"
 #include "policy/fifo_backfill/fifo_backfill.h"
+#include "policy/hypersched/hypersched.h"
+#include "policy/optimus/optimus.h"
 #include "policy/policy.h"
 #include "policy/sjf/sjf.h"
+#include "policy/slaq/slaq.h"
 #include "policy/smith/smith.h"
 #include "policy/srtf/srtf.h"
 #include "policy/themis/themis.h"
@@ -33,6 +36,13 @@ constexpr std::array kPolicies = {
                make_tiresias},
     PolicyInfo{"tiresias-gittins", "2D Gittins index (Gu et al., NSDI 2019)", false,
                make_tiresias_gittins},
+    PolicyInfo{"slaq", "largest predicted drop of the loss first (Zhang et al., SoCC 2017)", false,
+               make_slaq},
+    PolicyInfo{"optimus",
+               "largest marginal gain of one more worker first (Peng et al., EuroSys 2018)", false,
+               make_optimus},
+    PolicyInfo{"hypersched", "most accuracy gained by its deadline first (Liaw et al., SoCC 2019)",
+               false, make_hypersched},
 };
 
 }  // namespace

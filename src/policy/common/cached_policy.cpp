@@ -1,6 +1,7 @@
 #include "policy/common/cached_policy.h"
 
 #include "policy/common/place_walk.h"
+#include "policy/common/replicas.h"
 
 namespace berth {
 
@@ -40,10 +41,7 @@ void CachedPolicy::note_shrunk(const ClusterView& view, JobId id) {
 void CachedPolicy::regrow(const Round& round) {
   for (std::uint32_t j = shrunk_.first(); j != IdSet::kNone; j = shrunk_.at_or_after(j + 1)) {
     const Job& job = round.view.job(JobId{j});
-    Job replica = job;
-    replica.replicas = 1;
-    replica.parameter_servers = 0;
-    replica.tasks = job.partitions();
+    const Job replica = replicas_of(job, 1);
     for (std::uint32_t r = 0; r < job.replicas; ++r) {
       const std::uint32_t first = r * job.partitions();
       if (round.view.placements_of(JobId{j})[first].server.valid()) continue;
@@ -71,7 +69,7 @@ void CachedPolicy::decide(const ClusterView& view, const Predictors& predictors,
   }
   acted_on_.clear();
   plan.view_version = view.version;
-  regrow(round);
+  if (regrows()) regrow(round);
   make_plan(round);
 }
 
@@ -114,6 +112,22 @@ void CachedPolicy::give_reason(const Round& round, JobId id, const Reason& reaso
 
 void CachedPolicy::set_head(const Round& round, std::uint32_t slot, JobId id) {
   if (round.view.head(slot) != id) round.plan.heads.push_back({slot, id});
+}
+
+void CachedPolicy::explain_wait(const Round& round, JobId id, std::span<const KeptRoom> kept,
+                                bool others_first) const {
+  const Job& job = round.view.job(id);
+  for (const KeptRoom& room : kept) {
+    if (room.job == id || (room.types & job.gpu_types) == 0) continue;
+    return give_reason(round, id, {.code = ReasonCode::kReserved, .subject = room.job.value});
+  }
+  const Reason& known = round.view.reasons[id.index()];
+  if (known.code == ReasonCode::kPreempted && known.subject < round.view.jobs.size() &&
+      round.view.states[known.subject].status == JobStatus::kRunning) {
+    return;
+  }
+  if (!others_first) return give_reason(round, id, shortage(job));
+  give_reason(round, id, {.code = ReasonCode::kOrderedLater, .asked = job.gpu_milli()});
 }
 
 Reason CachedPolicy::shortage(const Job& job) const {

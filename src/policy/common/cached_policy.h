@@ -7,6 +7,7 @@
 
 #include "base/id_set.h"
 #include "place/free_index.h"
+#include "policy/common/kept_room.h"
 #include "policy/policy.h"
 
 namespace berth {
@@ -47,8 +48,16 @@ class CachedPolicy : public Policy {
   // Notes why a job waits, if that is not what the view says already.
   static void give_reason(const Round& round, JobId id, const Reason& reason);
   static void set_head(const Round& round, std::uint32_t slot, JobId id);
+  // Notes why a job waits that found no room: it is kept for another; or it gave way to one that
+  // still runs; or jobs that go first have it (`others_first`); or there is too little of it.
+  void explain_wait(const Round& round, JobId id, std::span<const KeptRoom> kept,
+                    bool others_first) const;
   // Too few devices, or enough of them but scattered.
   [[nodiscard]] Reason shortage(const Job& job) const;
+
+  // Whether a job that lost replicas with a server has them back as soon as there is room: false
+  // for policies that decide of each replica.
+  [[nodiscard]] virtual bool regrows() const { return true; }
 
   FreeIndex free_;
 

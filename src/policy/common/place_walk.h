@@ -16,6 +16,7 @@
 #include "base/ordered_blocks.h"
 #include "model/view.h"
 #include "place/free_index.h"
+#include "policy/common/kept_room.h"
 #include "policy/common/waiting_jobs.h"
 
 namespace berth {
@@ -55,12 +56,7 @@ class PlaceWalk {
   // To be applied in this order: all stops, then all starts. `free` has them applied already.
   [[nodiscard]] const std::vector<Stop>& stops() const { return stops_; }
   [[nodiscard]] const std::vector<Start>& starts() const { return starts_; }
-  // What is free of some types is kept for this job.
-  struct Kept {
-    JobId job;
-    GpuTypeMask types = 0;
-  };
-  [[nodiscard]] const std::vector<Kept>& kept() const { return kept_; }
+  [[nodiscard]] const std::vector<KeptRoom>& kept() const { return kept_; }
 
  private:
   struct Runner {
@@ -99,7 +95,7 @@ class PlaceWalk {
   std::vector<std::size_t> moved_;
   std::vector<Stop> stops_;
   std::vector<Start> starts_;
-  std::vector<Kept> kept_;
+  std::vector<KeptRoom> kept_;
 };
 
 }  // namespace berth

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "policy/common/place_walk.h"
+#include "policy/common/replicas.h"
 
 namespace berth {
 namespace {
@@ -15,11 +16,6 @@ constexpr std::int64_t kPatient = std::numeric_limits<std::int64_t>::min() / 2;
 
 TimeUs us_of(double value, TimeUs unit) {
   return std::llround(value * static_cast<double>(unit));
-}
-
-// Since when a job waits, or waited before it started last.
-TimeUs waits_since(const Job& job, const JobState& state) {
-  return state.last_stop_us == kNever ? job.submit_us : state.last_stop_us;
 }
 
 }  // namespace
@@ -182,31 +178,17 @@ void RankedPolicy::make_plan(const Round& round) {
 }
 
 void RankedPolicy::give_reasons(const Round& round, const PlaceWalk& walk, bool to_all) {
+  const bool others_first = preempts_ && !running_.empty();
   if (to_all) {
-    by_wait_.for_each(
-        [&](const OrderedBlocks::Entry& entry) { give_reason_of(round, walk, JobId{entry.id}); });
+    by_wait_.for_each([&](const OrderedBlocks::Entry& entry) {
+      explain_wait(round, JobId{entry.id}, walk.kept(), others_first);
+    });
   } else {
     for (const JobId id : newly_filed_) {
-      if (waiting_.contains(id)) give_reason_of(round, walk, id);
+      if (waiting_.contains(id)) explain_wait(round, id, walk.kept(), others_first);
     }
   }
   newly_filed_.clear();
-}
-
-// Kept for another; or gave way to one that still runs; or there is too little; or others go first.
-void RankedPolicy::give_reason_of(const Round& round, const PlaceWalk& walk, JobId id) {
-  const Job& job = round.view.job(id);
-  for (const PlaceWalk::Kept& kept : walk.kept()) {
-    if (kept.job == id || (kept.types & job.gpu_types) == 0) continue;
-    return give_reason(round, id, {.code = ReasonCode::kReserved, .subject = kept.job.value});
-  }
-  const Reason& known = round.view.reasons[id.index()];
-  if (known.code == ReasonCode::kPreempted && known.subject < round.view.jobs.size() &&
-      round.view.states[known.subject].status == JobStatus::kRunning) {
-    return;
-  }
-  if (running_.empty() || !preempts_) return give_reason(round, id, shortage(job));
-  give_reason(round, id, {.code = ReasonCode::kOrderedLater, .asked = job.gpu_milli()});
 }
 
 // Nothing changes by itself while nothing runs, but the patience of those that wait.

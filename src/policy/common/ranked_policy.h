@@ -79,7 +79,6 @@ class RankedPolicy : public CachedPolicy {
   [[nodiscard]] bool was_patient(const Round& round, JobId id) const;
   void list_privileged(const Round& round);
   void give_reasons(const Round& round, const PlaceWalk& walk, bool to_all);
-  void give_reason_of(const Round& round, const PlaceWalk& walk, JobId id);
   [[nodiscard]] TimeUs next_wake(const Round& round, bool some_run) const;
 
   TimeUs round_us_;

@@ -102,7 +102,7 @@ TEST(FallingCurve, SublinearParametersAreFound) {
   ASSERT_TRUE(fitted);
   EXPECT_NEAR(fitted->floor, 0.1, 2e-3);
   EXPECT_NEAR(fitted->at(600), truth.at(600), 2e-3);
-  EXPECT_LT(squared_error(*fitted, points), 1e-8);
+  EXPECT_LT(squared_error(*fitted, points), 1e-7);
 }
 
 TEST(FallingCurve, GeometricParametersAreFound) {
@@ -182,14 +182,14 @@ TEST(FallingCurve, FitsAreFiniteAndFall) {
 
 TEST(FallingCurve, TheFittedPartGrowsInSteps) {
   EXPECT_EQ(fitted_part(0), 0);
-  EXPECT_EQ(fitted_part(15), 15);
-  EXPECT_EQ(fitted_part(17), 16);
-  EXPECT_EQ(fitted_part(1000), 960);
-  EXPECT_EQ(fitted_part(1023), 960);
+  EXPECT_EQ(fitted_part(7), 7);
+  EXPECT_EQ(fitted_part(9), 8);
+  EXPECT_EQ(fitted_part(1000), 896);
+  EXPECT_EQ(fitted_part(1023), 896);
   EXPECT_EQ(fitted_part(1024), 1024);
   for (std::int64_t done = 1; done < 5000; ++done) {
     EXPECT_LE(fitted_part(done), done);
-    EXPECT_GT(fitted_part(done) * 9, done * 8 - 9);
+    EXPECT_GT(fitted_part(done) * 5, done * 4 - 5);
     EXPECT_EQ(fitted_part(fitted_part(done)), fitted_part(done));
   }
 }

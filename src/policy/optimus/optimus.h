@@ -1,0 +1,10 @@
+// Optimus
+#pragma once
+
+#include "policy/policy.h"
+
+namespace berth {
+
+[[nodiscard]] Result<std::unique_ptr<Policy>> make_optimus(std::span<const PolicyOption> options);
+
+}  // namespace berth

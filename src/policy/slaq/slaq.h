@@ -1,0 +1,10 @@
+// SLAQ
+#pragma once
+
+#include "policy/policy.h"
+
+namespace berth {
+
+[[nodiscard]] Result<std::unique_ptr<Policy>> make_slaq(std::span<const PolicyOption> options);
+
+}  // namespace berth
