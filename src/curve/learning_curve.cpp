@@ -41,11 +41,9 @@ std::int64_t LearningCurve::best_iteration(std::int64_t iterations) const {
 }
 
 std::int64_t LearningCurve::opt_stop_iteration(std::int64_t iterations) const {
-  constexpr std::int64_t kParts = 20;
-  constexpr double kLeastGain = 0.001;
-  const std::int64_t step = std::max<std::int64_t>(1, iterations / kParts);
+  const std::int64_t step = std::max<std::int64_t>(1, iterations / kOptStopParts);
   for (std::int64_t i = step; i < iterations; i += step) {
-    if (accuracy(i) - accuracy(i - step) < kLeastGain) return i;
+    if (accuracy(i) - accuracy(i - step) < kOptStopLeastGain) return i;
   }
   return iterations;
 }

@@ -28,6 +28,8 @@ struct LearningCurve {
   [[nodiscard]] std::int64_t best_iteration(std::int64_t iterations) const;
   // Where a job stops that stops by itself (OptStop of MLFS's load control): at the first twentieth
   // of its iterations that brought less than 0.1 points of accuracy. By what it has shown so far.
+  static constexpr std::int64_t kOptStopParts = 20;
+  static constexpr double kOptStopLeastGain = 0.001;
   [[nodiscard]] std::int64_t opt_stop_iteration(std::int64_t iterations) const;
   // The first iteration, at most `iterations`, after which the accuracy is at least this.
   [[nodiscard]] std::optional<std::int64_t> first_reaching(double accuracy,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "policy/common/place_walk.h"
 #include "policy/common/remaining.h"
 #include "policy/common/replicas.h"
 
@@ -117,25 +118,26 @@ void ElasticPolicy::value_by_prediction(const Round& round, JobId id, TimeUs as_
   constexpr double kUnpredicted = 1e-30;  // less than 1 over any GPU time
   const Job& job = round.view.job(id);
   const auto left_us = remaining_us(round.view, round.predictors, id, as_of_us);
-  const double value =
-      left_us ? 1.0 / (std::max(seconds(*left_us), 1e-6) * static_cast<double>(job.gpu_milli()))
-              : kUnpredicted / (1.0 + seconds(job.submit_us));
+  const double gpus = static_cast<double>(job.gpu_milli()) / kWholeGpuMilli;
+  const double value = left_us ? 1.0 / (std::max(seconds(*left_us), 1e-6) * gpus)
+                               : kUnpredicted / (1.0 + seconds(job.submit_us));
   std::ranges::fill(worth, value);
 }
 
-void ElasticPolicy::add_units(const Round& round, JobId id, bool all,
+// Those of its replicas that come after the first `from`.
+void ElasticPolicy::add_units(const Round& round, JobId id, std::uint32_t from,
                               std::vector<ReplicaWalk::Unit>& out) {
   const ClusterView& view = round.view;
   const Job& job = view.job(id);
   const JobState& state = view.state(id);
   const std::uint32_t running = running_replicas(view, id);
-  if (!all && (running == job.replicas || !free_.fits(replicas_of(job, 1)))) return;
+  const bool may_leave =
+      running > 0 && view.now_us - state.last_start_us >= least_run_us(state, least_run_us_);
   worth_.assign(job.replicas, 0.0);
   value_replicas(round, id, as_of(view.now_us), worth_);
-  const bool may_leave = running > 0 && view.now_us - state.last_start_us >= least_run_us_;
   worth_[0] = std::max(worth_[0], 0.0);
-  for (std::uint32_t k = all ? 0 : running; k < job.replicas; ++k) {
-    if (k > 0) worth_[k] = std::min(worth_[k], worth_[k - 1]);
+  for (std::uint32_t k = 1; k < job.replicas; ++k) worth_[k] = std::min(worth_[k], worth_[k - 1]);
+  for (std::uint32_t k = from; k < job.replicas; ++k) {
     const bool runs = k < running;
     if (!runs && worth_[k] < 0) return;
     ReplicaWalk::Unit unit{.worth = runs && worth_[k] > 0 ? worth_[k] * (1.0 + hold_) : worth_[k],
@@ -153,13 +155,31 @@ void ElasticPolicy::add_units(const Round& round, JobId id, bool all,
   }
 }
 
-// Of all jobs, or only what could be added.
+// Of all jobs, or only what could be added to what runs.
 std::vector<ReplicaWalk::Unit> ElasticPolicy::units(const Round& round, bool all) {
   std::vector<ReplicaWalk::Unit> out;
   if (!all && free_.free_milli(kAnyGpuType) == 0) return out;
+  RefusedDemands refused;
   for (const IdSet* ids : {&running_, &waiting_}) {
     for (std::uint32_t j = ids->first(); j != IdSet::kNone; j = ids->at_or_after(j + 1)) {
-      add_units(round, JobId{j}, all, out);
+      const JobId id{j};
+      if (all) {
+        add_units(round, id, 0, out);
+        continue;
+      }
+      const Job& job = round.view.job(id);
+      const std::uint32_t running = running_replicas(round.view, id);
+      // Of a long queue little fits: the rest need not be valued, unless room is kept for it.
+      if (running == job.replicas) continue;
+      const Job replica = replicas_of(job, 1);
+      if (!privileged_.contains(j)) {
+        if (refused.contains(replica)) continue;
+        if (!free_.fits(replica)) {
+          refused.add(replica);
+          continue;
+        }
+      }
+      add_units(round, id, running, out);
     }
   }
   return out;

@@ -66,7 +66,8 @@ class ElasticPolicy : public CachedPolicy {
   [[nodiscard]] bool at_multiple(TimeUs now_us) const;
   void start_without_gpu(const Round& round);
   [[nodiscard]] std::vector<ReplicaWalk::Unit> units(const Round& round, bool all);
-  void add_units(const Round& round, JobId id, bool all, std::vector<ReplicaWalk::Unit>& out);
+  void add_units(const Round& round, JobId id, std::uint32_t from,
+                 std::vector<ReplicaWalk::Unit>& out);
   void list_privileged(const Round& round);
   [[nodiscard]] bool was_patient(const Round& round, JobId id) const;
   void carry_out(const Round& round, const ReplicaWalk& walk);

@@ -14,9 +14,9 @@ namespace berth {
 
 struct Progress {
   std::int64_t done = 0;
-  std::optional<std::int64_t> most;          // the job's own bound, at least `done`
-  std::optional<double> replica_per_s;       // what one replica does; positive
-  std::optional<double> best_replica_per_s;  // what one ever did undisturbed; positive
+  std::optional<std::int64_t> most{};          // the job's own bound, at least `done`
+  std::optional<double> replica_per_s{};       // what one replica does; positive
+  std::optional<double> best_replica_per_s{};  // what one ever did undisturbed; positive
 };
 
 // Of a job that waits or runs; nothing if it does not report. The speed is that of now, or else the

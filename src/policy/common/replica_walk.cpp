@@ -1,7 +1,7 @@
 #include "policy/common/replica_walk.h"
 
 #include <algorithm>
-#include <cassert>
+#include <functional>
 
 #include "policy/common/replicas.h"
 
@@ -36,31 +36,15 @@ void ReplicaWalk::visit(Unit& unit) {
   const Job& job = view_.job(unit.job);
   if ((job.gpu_types & kept_types_) != 0) return;
   const Job replica = replicas_of(job, 1);
-  if (is_refused(replica)) return;
+  if (refused_.contains(replica)) return;
   if (!free_.fits(replica) && !make_room(unit, replica)) {
-    refuse(replica);
+    refused_.add(replica);
     if (unit.privileged) keep_for(unit.job, job);
     return;
   }
   if (!free_.take(replica, places_)) return;
   // Which of its replicas it is shows at the end, when all are known.
   change_of(unit.job).starts.push_back({0, places_});
-}
-
-bool ReplicaWalk::is_refused(const Job& replica) const {
-  return std::ranges::any_of(refused_, [&](const Refused& less) {
-    return (replica.gpu_types & ~less.types) == 0 && replica.gpu_milli_per_task >= less.milli &&
-           replica.gpu_memory_mib_per_task >= less.memory_mib && replica.tasks >= less.tasks;
-  });
-}
-
-void ReplicaWalk::refuse(const Job& replica) {
-  std::erase_if(refused_, [&](const Refused& more) {
-    return (more.types & ~replica.gpu_types) == 0 && more.milli >= replica.gpu_milli_per_task &&
-           more.memory_mib >= replica.gpu_memory_mib_per_task && more.tasks >= replica.tasks;
-  });
-  refused_.push_back({replica.gpu_types, replica.gpu_milli_per_task,
-                      replica.gpu_memory_mib_per_task, replica.tasks});
 }
 
 void ReplicaWalk::keep_for(JobId id, const Job& job) {
@@ -162,26 +146,62 @@ bool ReplicaWalk::make_room(const Unit& unit, const Job& replica) {
   return fits;
 }
 
-// What starts of a job was taken replica by replica: taken at once it lies closer together.
+// What starts was taken replica by replica, in the order of worth: taken anew, job by job and the
+// largest first, each lies closer together.
 void ReplicaWalk::settle_places() {
+  std::vector<JobId> starting;
   for (auto& [id, change] : changes_) {
-    if (change.starts.empty()) continue;
-    const Job& job = view_.job(id);
     std::ranges::sort(change.staying);
-    const Job all = replicas_of(job, static_cast<std::uint32_t>(change.starts.size()));
-    if (change.starts.size() > 1) {
-      for (const ReplicaStart& start : change.starts) free_.give_back(all, start.places);
-      [[maybe_unused]] const bool fits = free_.take(all, places_);
-      assert(fits);
-      for (std::size_t s = 0; s < change.starts.size(); ++s) {
-        const auto first = places_.begin() + static_cast<std::ptrdiff_t>(s * job.partitions());
-        change.starts[s].places.assign(first, first + job.partitions());
-      }
-    }
+    if (!change.starts.empty()) starting.push_back(id);
+  }
+  const auto part_of = [&](JobId id) {
+    return replicas_of(view_.job(id), static_cast<std::uint32_t>(changes_.at(id).starts.size()));
+  };
+  std::ranges::stable_sort(starting, std::greater<>(),
+                           [&](JobId id) { return part_of(id).gpu_milli(); });
+  const bool scattered =
+      std::ranges::any_of(starting, [&](JobId id) { return changes_.at(id).starts.size() > 1; });
+  if (scattered) take_anew(starting);
+  for (const JobId id : starting) {
+    Change& change = changes_.at(id);
     std::uint32_t replica = 0;
     for (ReplicaStart& start : change.starts) {
       while (std::ranges::binary_search(change.staying, replica)) ++replica;
       start.replica = replica++;
+    }
+  }
+}
+
+// In this order; or nothing changes, if then not all of them fit.
+void ReplicaWalk::take_anew(const std::vector<JobId>& starting) {
+  for (const JobId id : starting) {
+    for (const ReplicaStart& start : changes_.at(id).starts) {
+      free_.give_back(replicas_of(view_.job(id), 1), start.places);
+    }
+  }
+  std::vector<std::vector<Placement>> taken;
+  for (const JobId id : starting) {
+    const auto replicas = static_cast<std::uint32_t>(changes_.at(id).starts.size());
+    if (!free_.take(replicas_of(view_.job(id), replicas), places_)) break;
+    taken.push_back(places_);
+  }
+  if (taken.size() < starting.size()) {
+    for (std::size_t s = 0; s < taken.size(); ++s) {
+      free_.give_back(replicas_of(view_.job(starting[s]), 1), taken[s]);
+    }
+    for (const JobId id : starting) {
+      for (const ReplicaStart& start : changes_.at(id).starts) {
+        free_.hold(replicas_of(view_.job(id), 1), start.places);
+      }
+    }
+    return;
+  }
+  for (std::size_t s = 0; s < starting.size(); ++s) {
+    const std::uint32_t tasks = view_.job(starting[s]).partitions();
+    auto from = taken[s].begin();
+    for (ReplicaStart& start : changes_.at(starting[s]).starts) {
+      start.places.assign(from, from + tasks);
+      from += tasks;
     }
   }
 }

@@ -17,6 +17,7 @@
 #include "model/view.h"
 #include "place/free_index.h"
 #include "policy/common/kept_room.h"
+#include "policy/common/refused_demands.h"
 
 namespace berth {
 
@@ -55,13 +56,6 @@ class ReplicaWalk {
     std::size_t unit = 0;
     std::uint32_t replica = 0;
   };
-  // What could not be had: whatever asks for as much cannot either.
-  struct Refused {
-    GpuTypeMask types = 0;
-    std::uint32_t milli = 0;
-    std::uint32_t memory_mib = 0;
-    std::uint32_t tasks = 0;
-  };
 
   void visit(Unit& unit);
   [[nodiscard]] bool make_room(const Unit& unit, const Job& replica);
@@ -69,12 +63,11 @@ class ReplicaWalk {
   [[nodiscard]] GpuTypeMask types_held(JobId id) const;
   void leave(const Moved& moved);
   void stay(const Moved& moved);
-  [[nodiscard]] bool is_refused(const Job& replica) const;
-  void refuse(const Job& replica);
   void keep_for(JobId id, const Job& job);
   [[nodiscard]] Change& change_of(JobId id);
   [[nodiscard]] std::uint32_t loneliest(JobId id, const Change& change) const;
   void settle_places();
+  void take_anew(const std::vector<JobId>& starting);
 
   const ClusterView& view_;
   FreeIndex& free_;
@@ -82,7 +75,7 @@ class ReplicaWalk {
   std::vector<std::size_t> runners_;  // of units_, in order
   std::size_t next_ = 0;              // being visited
   std::vector<Moved> moved_;          // scratch
-  std::vector<Refused> refused_;      // none asks for as much as another
+  RefusedDemands refused_;
   GpuTypeMask kept_types_ = 0;
   std::vector<KeptRoom> kept_;
   std::map<JobId, Change> changes_;

@@ -33,19 +33,23 @@ class HyperSched final : public ElasticPolicy {
     const std::uint32_t running = running_replicas(round.view, id);
     const double per_s = *progress->replica_per_s;
     const auto left = static_cast<double>(*progress->most - progress->done);
-    double usable_s =
+    const double usable_s =
         job.deadline_us.known() ? seconds(job.deadline_us.value() - as_of_us) : left / per_s;
-    if (running == 0) usable_s -= own_.startup_s;
+    // The iterations of so many replicas until the deadline; those that start lose some time.
+    const auto iterations_of = [&](double replicas) {
+      const double start = std::max(0.0, replicas - running);
+      return per_s * (replicas * usable_s - start * own_.startup_s);
+    };
     const Growth growth = growth_of(round, id, *progress);
-    if (usable_s <= 0 || growth.until(usable_s * per_s * job.replicas) < own_.least_gain) {
+    if (growth.until(iterations_of(job.replicas)) < own_.least_gain) {
       for (double& value : worth) value *= kPaused;
       return;
     }
     double before = 0.0;
     for (std::size_t k = 0; k < worth.size(); ++k) {
-      const double all_per_s = per_s * static_cast<double>(k + 1);
-      const double reached = growth.until(usable_s * all_per_s);
-      const double used_s = std::clamp(left / all_per_s, 1.0, std::max(usable_s, 1.0));
+      const auto replicas = static_cast<double>(k + 1);
+      const double reached = growth.until(iterations_of(replicas));
+      const double used_s = std::clamp(left / (per_s * replicas), 1.0, std::max(usable_s, 1.0));
       worth[k] = (reached - before) / (used_s * gpus_of_replica(job));
       before = reached;
     }
@@ -60,7 +64,7 @@ class HyperSched final : public ElasticPolicy {
     double left;
 
     [[nodiscard]] double until(double more) const {
-      const double run = std::min(more, left);
+      const double run = std::clamp(more, 0.0, left);
       return lacking != nullptr ? lacking->at(done) - lacking->at(done + run) : steady * run;
     }
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "curve/learning_curve.h"
 #include "curve/least_squares.h"
 #include "policy/common/elastic_policy.h"
 #include "policy/common/progress.h"
@@ -9,18 +10,17 @@
 namespace berth {
 namespace {
 
-// The speed of w workers is w / (compute + wait * w), iterations of all together a second.
+// Of w workers together: w / (compute_s + wait_s * w) iterations a second.
 struct Speed {
   double compute_s = 0;
-  double wait_s = 0;  // for each other worker
+  double wait_s = 0;
 
   [[nodiscard]] double at(double workers) const { return workers / (compute_s + wait_s * workers); }
 };
 
 class Optimus final : public ElasticPolicy {
  public:
-  Optimus(const ElasticSettings& settings, double young, double mode)
-      : ElasticPolicy(settings, mode < 0.5), young_(young), mode_(mode) {}
+  explicit Optimus(const ElasticSettings& settings) : ElasticPolicy(settings, true) {}
 
  protected:
   void forget() override { fits_.clear(); }
@@ -37,10 +37,6 @@ class Optimus final : public ElasticPolicy {
     const Speed speed = speed_of(round.view, id, *progress);
     double time_s = left / speed.at(1);
     worth[0] = 1.0 / (time_s * gpus);
-    if (mode_ > 0.5) {
-      std::ranges::fill(worth, worth[0]);
-      return;
-    }
     for (std::size_t k = 1; k < worth.size(); ++k) {
       const double shorter_s = left / speed.at(static_cast<double>(k + 1));
       worth[k] = (time_s - shorter_s) / gpus;
@@ -49,6 +45,7 @@ class Optimus final : public ElasticPolicy {
   }
 
  private:
+  // By the best that one replica ever did, and by what all do now.
   static Speed speed_of(const ClusterView& view, JobId id, const Progress& progress) {
     const std::uint32_t running = running_replicas(view, id);
     const double alone = progress.best_replica_per_s.value_or(*progress.replica_per_s);
@@ -60,6 +57,7 @@ class Optimus final : public ElasticPolicy {
     return {compute_s, wait_s};
   }
 
+  // By the given iterations and by the stop option, as the fit has it.
   double iterations_left(const Round& round, JobId id, const Progress& progress) {
     const Job& job = round.view.job(id);
     const auto done = static_cast<double>(progress.done);
@@ -73,22 +71,20 @@ class Optimus final : public ElasticPolicy {
     return std::clamp(end_by(*curve, job, most) - done, 0.0, most - done);
   }
 
+  // Where the job's stop option ends it, at most after `most` iterations.
   static double end_by(const FallingCurve& curve, const Job& job, double most) {
     if (job.stop == StopOption::kAccuracy) {
       if (job.required_accuracy_ppm < 0) return most;
       return curve.first_at(1.0 - job.required_accuracy_ppm / 1e6).value_or(most);
     }
-    constexpr int kParts = 20;
-    constexpr double kLeastGain = 0.001;
-    for (int part = 1; part < kParts; ++part) {
-      const double end = most * part / kParts;
-      if (curve.at(end - most / kParts) - curve.at(end) < kLeastGain) return end;
+    constexpr double kParts = LearningCurve::kOptStopParts;
+    for (double end = most / kParts; end < most; end += most / kParts) {
+      const double gain = curve.at(end - most / kParts) - curve.at(end);
+      if (gain < LearningCurve::kOptStopLeastGain) return end;
     }
     return most;
   }
 
-  double young_;
-  double mode_;
   FitCache<std::optional<FallingCurve>> fits_;
 };
 
@@ -96,13 +92,8 @@ class Optimus final : public ElasticPolicy {
 
 Result<std::unique_ptr<Policy>> make_optimus(std::span<const PolicyOption> options) {
   ElasticSettings settings;
-  double young = 0.95;
-  double mode = 0;
-  auto numbers = settings.numbers();
-  numbers.push_back({"young", &young, 0, 1});
-  numbers.push_back({"mode", &mode, 0, 3});
-  BERTH_CHECK_OK(read_options("optimus", options, numbers));
-  return std::make_unique<Optimus>(settings, young, mode);
+  BERTH_CHECK_OK(read_options("optimus", options, settings.numbers()));
+  return std::make_unique<Optimus>(settings);
 }
 
 }  // namespace berth
