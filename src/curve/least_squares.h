@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 
 namespace berth {
 
@@ -26,23 +27,24 @@ class LeastSquares {
     static_assert(kUnknowns <= 4, "tries 2^kUnknowns choices");
     constexpr unsigned kAll = (1U << kUnknowns) - 1;
     Vector best{};
-    if (solve(kAll, best)) return best;
-    best = {};
     double least = 0.0;  // of the sum, less what no x changes
-    for (unsigned chosen = 1; chosen < kAll; ++chosen) {
-      Vector x{};
-      if (!solve(chosen, x)) continue;
-      const double sum = value(x);
-      if (sum >= least) continue;
-      least = sum;
-      best = x;
+    for (unsigned chosen = kAll; chosen > 0; --chosen) {
+      const std::optional<Vector> x = solve(chosen);
+      if (!x) continue;
+      const double sum = value(*x);
+      if (sum < least) {
+        least = sum;
+        best = *x;
+      }
+      // Nothing is better than the solution without a bound.
+      if (chosen == kAll) break;
     }
     return best;
   }
 
  private:
-  // By Cholesky's decomposition. False: singular, or an unknown is negative.
-  [[nodiscard]] bool solve(unsigned chosen, Vector& x) const {
+  // By Cholesky's decomposition. Nothing if it is singular, or an unknown is negative.
+  [[nodiscard]] std::optional<Vector> solve(unsigned chosen) const {
     constexpr double kSingular = 1e-13;
     std::array<std::size_t, kUnknowns> at{};
     std::size_t n = 0;
@@ -60,19 +62,20 @@ class LeastSquares {
       const double whole = products_[at[i]][at[i]];
       double pivot = whole;
       for (std::size_t k = 0; k < i; ++k) pivot -= low[i][k] * low[i][k];
-      if (!(pivot > kSingular * whole)) return false;
+      if (!(pivot > kSingular * whole)) return std::nullopt;
       low[i][i] = std::sqrt(pivot);
       z[i] = sums_[at[i]];
       for (std::size_t k = 0; k < i; ++k) z[i] -= low[i][k] * z[k];
       z[i] /= low[i][i];
     }
+    Vector x{};
     for (std::size_t i = n; i-- > 0;) {
       double sum = z[i];
       for (std::size_t k = i + 1; k < n; ++k) sum -= low[k][i] * x[at[k]];
       x[at[i]] = sum / low[i][i];
-      if (!(x[at[i]] >= 0.0)) return false;
+      if (!(x[at[i]] >= 0.0)) return std::nullopt;
     }
-    return true;
+    return x;
   }
 
   [[nodiscard]] double value(const Vector& x) const {

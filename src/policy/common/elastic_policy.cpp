@@ -136,7 +136,9 @@ void ElasticPolicy::add_units(const Round& round, JobId id, std::uint32_t from,
   worth_.assign(job.replicas, 0.0);
   value_replicas(round, id, as_of(view.now_us), worth_);
   worth_[0] = std::max(worth_[0], 0.0);
-  for (std::uint32_t k = 1; k < job.replicas; ++k) worth_[k] = std::min(worth_[k], worth_[k - 1]);
+  for (std::uint32_t k = one_for_each_ ? 2 : 1; k < job.replicas; ++k) {
+    worth_[k] = std::min(worth_[k], worth_[k - 1]);
+  }
   for (std::uint32_t k = from; k < job.replicas; ++k) {
     const bool runs = k < running;
     if (!runs && worth_[k] < 0) return;

@@ -40,7 +40,8 @@ class ElasticPolicy : public CachedPolicy {
 
   // worth[k]: what it is worth that the job has k + 1 replicas and not k, by a scale that is the
   // same for all jobs; filled with 0 beforehand, and has as many places as the job has replicas. A
-  // replica is worth no more than the one before it: what is more is cut. Less than 0: not wanted,
+  // replica is worth no more than the one before it: what is more is cut, but for the second where
+  // each job has one first. Less than 0: not wanted,
   // though one that runs leaves only for another; the first is always wanted. By the view and
   // `as_of_us`, the last multiple of the interval: nothing else.
   virtual void value_replicas(const Round& round, JobId id, TimeUs as_of_us,

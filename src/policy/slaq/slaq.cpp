@@ -10,8 +10,8 @@ namespace {
 
 class Slaq final : public ElasticPolicy {
  public:
-  Slaq(const ElasticSettings& settings, double decay, bool one, bool whole)
-      : ElasticPolicy(settings, one), decay_(decay), whole_(whole) {}
+  Slaq(const ElasticSettings& settings, double decay)
+      : ElasticPolicy(settings, true), decay_(decay) {}
 
  protected:
   void forget() override { fits_.clear(); }
@@ -21,62 +21,46 @@ class Slaq final : public ElasticPolicy {
     const auto progress = progress_of(round.view, round.predictors, id);
     if (!progress) return value_by_prediction(round, id, as_of_us, worth);
     const Job& job = round.view.job(id);
-    const double gpus = gpus_of_replica(job);
     if (!progress->replica_per_s) {
-      // Unknown in all: has to show something first.
-      constexpr double kUnknown = 1e30;
       worth[0] = kUnknown / (1.0 + seconds(job.submit_us));
       return;
     }
+    const std::int64_t part = fitted_part(progress->done);
+    const Losses& losses = fits_.get(id, part, [&] { return fit(round, id, part); });
     const double step = *progress->replica_per_s * seconds(interval_us());
-    const Losses& losses =
-        fits_.get(id, fitted_part(progress->done), [&] { return fit(round, id, progress->done); });
-    const auto done = static_cast<double>(progress->done);
-    const double most = progress->most ? static_cast<double>(*progress->most) : 1e300;
-    double from = done;
+    const double most = progress->most ? static_cast<double>(*progress->most) : kEndless;
+    auto from = static_cast<double>(progress->done);
     for (double& value : worth) {
       const double to = std::min(from + step, most);
-      value = drop(losses, from, to, most) / gpus;
+      value = drop(losses, from, to, most) / gpus_of_replica(job);
       from = to;
     }
   }
 
  private:
+  // Of jobs of which nothing is known: more than any drop, the first to come the most.
+  static constexpr double kUnknown = 1e30;
+  static constexpr double kEndless = 1e300;
+
   struct Losses {
     std::optional<FallingCurve> curve;
-    double largest = 0;  // drop of an iteration so far
     double first = 0;
   };
 
-  Losses fit(const Round& round, JobId id, std::int64_t done) const {
-    const auto points =
-        points_to_fit(*round.view.telemetry, id, Report::kLoss, fitted_part(done), decay_);
-    Losses out{.curve = fit_sublinear_or_geometric(points)};
-    if (!points.empty()) out.first = points.front().value;
-    for (std::size_t k = 1; k < points.size(); ++k) {
-      out.largest = std::max(out.largest, (points[k - 1].value - points[k].value) /
-                                              (points[k].iteration - points[k - 1].iteration));
-    }
-    if (done >= 1) {
-      const auto before = round.view.telemetry->loss(id, 0);
-      const auto after = round.view.telemetry->loss(id, 1);
-      if (before && after) out.largest = std::max(out.largest, *before - *after);
-    }
-    return out;
+  Losses fit(const Round& round, JobId id, std::int64_t part) const {
+    const auto points = points_to_fit(*round.view.telemetry, id, Report::kLoss, part, decay_);
+    if (points.empty()) return {};
+    return {fit_sublinear_or_geometric(points), points.front().value};
   }
 
-  [[nodiscard]] double drop(const Losses& losses, double from, double to, double most) const {
-    if (whole_) {
-      if (!losses.curve) return (to - from) / std::max(most, 1.0) * 4;
-      const double range = losses.first - losses.curve->floor;
-      return range > 0 ? (losses.curve->at(from) - losses.curve->at(to)) / range : 0;
-    }
-    if (!losses.curve || !(losses.largest > 0)) return to - from;
-    return (losses.curve->at(from) - losses.curve->at(to)) / losses.largest;
+  // As a part of the whole way from the first loss to the one that it converges to.
+  static double drop(const Losses& losses, double from, double to, double most) {
+    if (!losses.curve) return (to - from) / std::max(most, 1.0);
+    const double whole = losses.first - losses.curve->floor;
+    return whole > 0 ? (losses.curve->at(from) - losses.curve->at(to)) / whole : 0.0;
   }
 
   double decay_;
-  bool whole_;
   FitCache<Losses> fits_;
 };
 
@@ -85,14 +69,10 @@ class Slaq final : public ElasticPolicy {
 Result<std::unique_ptr<Policy>> make_slaq(std::span<const PolicyOption> options) {
   ElasticSettings settings;
   double decay = 0.9;
-  double one = 1;
-  double whole = 0;
   auto numbers = settings.numbers();
   numbers.push_back({"decay", &decay, 0.01, 1});
-  numbers.push_back({"one", &one, 0, 1});
-  numbers.push_back({"whole", &whole, 0, 1});
   BERTH_CHECK_OK(read_options("slaq", options, numbers));
-  return std::make_unique<Slaq>(settings, decay, one > 0.5, whole > 0.5);
+  return std::make_unique<Slaq>(settings, decay);
 }
 
 }  // namespace berth

@@ -17,9 +17,11 @@
 //   run on any number of cores. With more jobs than fit, not all have their first unit: those have
 //   whose gain by the GPU is largest. Nothing of the paper keeps late jobs from starving then: its
 //   clusters hold one unit of each. Here it is patience (elastic_policy.h).
-// - A job that has shown too few losses drops in each iteration by as much as ever: its gain is
-//   its number of iterations. They are predicted from its run time; where that is unknown too, it
-//   goes first.
+// - Drops are made comparable by the whole way from a job's first loss to the one that its fit
+//   converges to. By the largest drop of an iteration, as in the paper, mean completion times were
+//   a third longer (1,860 jobs of the preset `paper`, seeds 101-103).
+// - A job that has shown too few losses is expected to fall evenly over its iterations; how fast it
+//   does them is predicted from its run time; where that is unknown too, it goes first.
 // - Epochs are longer than the paper's few seconds: its jobs change their cores between two tasks,
 //   these are stopped and started.
 // - Jobs that report nothing go by the least predicted remaining GPU time, and without a

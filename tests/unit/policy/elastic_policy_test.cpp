@@ -10,18 +10,18 @@ namespace berth {
 namespace {
 
 using testing::ElasticJobs;
-using testing::Run;
+using PolicyRun = testing::Run;
 using testing::WorthPolicy;
 
 constexpr ElasticSettings kTenSeconds{.interval_s = 10, .least_run_s = 0};
 
-Run run(const Cluster& cluster, const Workload& workload, const ElasticSettings& settings,
-        const WorthPolicy::Worth& worth) {
+PolicyRun run_worth(const Cluster& cluster, const Workload& workload,
+                    const ElasticSettings& settings, const WorthPolicy::Worth& worth) {
   return testing::run_elastic(cluster, workload,
                               [&] { return std::make_unique<WorthPolicy>(settings, worth); });
 }
 
-TimeUs end_of(const Run& run, std::size_t job) {
+TimeUs end_of(const PolicyRun& run, std::size_t job) {
   return run.result.states[job].last_stop_us;
 }
 
@@ -33,8 +33,9 @@ TEST(ElasticPolicy, ShrinksAndGrows) {
   jobs.add(0, 4, 100);
   jobs.add(5, 4, 40);
   const double worth[2][4] = {{9, 3, 2, 1}, {8, 7, 0.5, 0.4}};
-  const Run run = berth::run(testing::servers_of({4}, 0), jobs.workload(), kTenSeconds,
-                             [&](JobId job, std::size_t n) { return worth[job.value][n - 1]; });
+  const PolicyRun run =
+      run_worth(testing::servers_of({4}, 0), jobs.workload(), kTenSeconds,
+                [&](JobId job, std::size_t n) { return worth[job.value][n - 1]; });
   EXPECT_EQ(run.result.states[1].first_start_us, 10 * kUsPerS);
   EXPECT_EQ(end_of(run, 1), 30 * kUsPerS);
   EXPECT_EQ(end_of(run, 0), 35 * kUsPerS);
@@ -47,9 +48,9 @@ TEST(ElasticPolicy, ReplicasThatAreNotWanted) {
   ElasticJobs jobs;
   jobs.add(0, 4, 100);
   jobs.add(0, 4, 100);
-  const Run run =
-      berth::run(testing::servers_of({8}, 0), jobs.workload(), kTenSeconds,
-                 [](JobId job, std::size_t n) { return job.value == 0 && n <= 2 ? 1.0 : -1.0; });
+  const PolicyRun run =
+      run_worth(testing::servers_of({8}, 0), jobs.workload(), kTenSeconds,
+                [](JobId job, std::size_t n) { return job.value == 0 && n <= 2 ? 1.0 : -1.0; });
   EXPECT_EQ(end_of(run, 0), 50 * kUsPerS);
   EXPECT_EQ(end_of(run, 1), 100 * kUsPerS);
 }
@@ -59,8 +60,8 @@ TEST(ElasticPolicy, ReplicasThatAreNotWanted) {
 TEST(ElasticPolicy, AGangIsWholeOrNothing) {
   const Workload workload = testing::workload_of(
       {{.submit_s = 0, .run_s = 30, .gpus = 3}, {.submit_s = 5, .run_s = 10, .gpus = 2}});
-  const Run run = berth::run(testing::cluster_of("1x4"), workload, kTenSeconds,
-                             [](JobId job, std::size_t) { return 1.0 + job.value; });
+  const PolicyRun run = run_worth(testing::cluster_of("1x4"), workload, kTenSeconds,
+                                  [](JobId job, std::size_t) { return 1.0 + job.value; });
   EXPECT_EQ(run.result.states[1].first_start_us, 10 * kUsPerS);
   EXPECT_EQ(end_of(run, 1), 20 * kUsPerS);
   EXPECT_EQ(end_of(run, 0), 40 * kUsPerS);
@@ -75,9 +76,9 @@ TEST(ElasticPolicy, ALeastRunIsKeptAndRoomIsReserved) {
                                                   {.submit_s = 5, .run_s = 10, .gpus = 2},
                                                   {.submit_s = 10, .run_s = 5, .gpus = 1}});
   const double worth[] = {1.0, 2.0, 0.5};
-  const Run run =
-      berth::run(testing::cluster_of("1x4"), workload, {.interval_s = 10, .least_run_s = 15},
-                 [&](JobId job, std::size_t) { return worth[job.value]; });
+  const PolicyRun run =
+      run_worth(testing::cluster_of("1x4"), workload, {.interval_s = 10, .least_run_s = 15},
+                [&](JobId job, std::size_t) { return worth[job.value]; });
   EXPECT_EQ(run.result.states[1].first_start_us, 20 * kUsPerS);
   EXPECT_EQ(run.result.states[2].first_start_us, 20 * kUsPerS);
   EXPECT_EQ(end_of(run, 0), 40 * kUsPerS);
@@ -88,7 +89,7 @@ TEST(ElasticPolicy, HoldsOn) {
   const Workload workload = testing::workload_of(
       {{.submit_s = 0, .run_s = 30, .gpus = 4}, {.submit_s = 5, .run_s = 10, .gpus = 4}});
   for (const double other : {1.4, 1.6}) {
-    const Run run = berth::run(
+    const PolicyRun run = run_worth(
         testing::cluster_of("1x4"), workload, {.interval_s = 10, .least_run_s = 0, .hold = 0.5},
         [&](JobId job, std::size_t) { return job.value == 0 ? 1.0 : other; });
     EXPECT_EQ(run.result.preemptions, other > 1.5 ? 1U : 0U);
@@ -110,12 +111,12 @@ TEST(ElasticPolicy, PatienceEndsStarvation) {
   };
   const Cluster cluster = testing::cluster_of("1x4");
   ElasticSettings settings{.interval_s = 10, .least_run_s = 5, .patience_h = 0.01};
-  const Run patient = berth::run(cluster, workload, settings, worth);
+  const PolicyRun patient = run_worth(cluster, workload, settings, worth);
   EXPECT_GE(patient.result.states[0].first_start_us, 36 * kUsPerS);
   EXPECT_LE(patient.result.states[0].first_start_us, 56 * kUsPerS);
   EXPECT_EQ(end_of(patient, 0) - patient.result.states[0].first_start_us, 20 * kUsPerS);
   settings.patience_h = 0;
-  EXPECT_GT(end_of(berth::run(cluster, workload, settings, worth), 0), 600 * kUsPerS);
+  EXPECT_GT(end_of(run_worth(cluster, workload, settings, worth), 0), 600 * kUsPerS);
 }
 
 // Replicas that start together lie together: two jobs of two replicas each on two servers of two
@@ -124,7 +125,7 @@ TEST(ElasticPolicy, ReplicasThatStartTogetherLieTogether) {
   ElasticJobs jobs;
   jobs.add(0, 2, 100);
   jobs.add(0, 2, 100);
-  const Run run = berth::run(
+  const PolicyRun run = run_worth(
       testing::servers_of({2, 2}, 0), jobs.workload(), kTenSeconds,
       [](JobId job, std::size_t n) { return 10.0 - 2.0 * static_cast<double>(n) + job.value; });
   EXPECT_NE(run.log.find("0,start,0,0+1\n"), std::string::npos) << run.log;
@@ -144,7 +145,7 @@ TEST(ElasticPolicy, RandomWorth) {
                                    .hold = rng.uniform(),
                                    .patience_h = rng.chance(0.5) ? 0.002 : 0};
     const std::uint64_t salt = rng.next_u64();
-    const Run run = berth::run(cluster, workload, settings, [&](JobId job, std::size_t n) {
+    const PolicyRun run = run_worth(cluster, workload, settings, [salt](JobId job, std::size_t n) {
       return static_cast<double>(mix64(salt + 64 * job.value + n) >> 40) - 1e6;
     });
     for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
