@@ -97,7 +97,7 @@ void ElasticPolicy::list_privileged(const Round& round) {
   for (std::uint32_t j = running_.first(); j != IdSet::kNone; j = running_.at_or_after(j + 1)) {
     if (was_patient(round, JobId{j})) milli += replicas_of(round.view.job(JobId{j}), 1).gpu_milli();
   }
-  std::vector<std::pair<TimeUs, JobId>> patient;
+  std::vector<std::pair<TimeUs, std::uint32_t>> patient;  // JobId
   for (std::uint32_t j = waiting_.first(); j != IdSet::kNone; j = waiting_.at_or_after(j + 1)) {
     const TimeUs since_us = waits_since(round.view.job(JobId{j}), round.view.state(JobId{j}));
     if (round.view.now_us - since_us >= patience_us_) patient.emplace_back(since_us, j);
@@ -107,9 +107,9 @@ void ElasticPolicy::list_privileged(const Round& round) {
       patient_share_ * static_cast<double>(free_.capacity_milli(kAnyGpuType)));
   for (const auto& [since_us, id] : patient) {
     const bool first = milli == 0;
-    milli += replicas_of(round.view.job(id), 1).gpu_milli();
+    milli += replicas_of(round.view.job(JobId{id}), 1).gpu_milli();
     if (milli > most_milli && !first) return;
-    privileged_.insert(id.value);
+    privileged_.insert(id);
   }
 }
 
@@ -199,7 +199,8 @@ void ElasticPolicy::make_plan(const Round& round) {
 
 void ElasticPolicy::carry_out(const Round& round, const ReplicaWalk& walk) {
   std::vector<Action>& actions = round.plan.actions;
-  for (const auto& [id, change] : walk.changes()) {
+  for (const auto& [job_id, change] : walk.changes()) {
+    const JobId id{job_id};
     file_again(id);
     if (change.leaving.empty()) continue;
     if (!change.staying.empty()) {
@@ -215,7 +216,8 @@ void ElasticPolicy::carry_out(const Round& round, const ReplicaWalk& walk) {
     waiting_.insert(id.value);
     give_reason(round, id, {.code = ReasonCode::kPreempted, .subject = change.displaced_by.value});
   }
-  for (const auto& [id, change] : walk.changes()) {
+  for (const auto& [job_id, change] : walk.changes()) {
+    const JobId id{job_id};
     if (change.starts.empty()) continue;
     const Job& job = round.view.job(id);
     for (const auto& [replica, places] : change.starts) {
@@ -239,7 +241,7 @@ void ElasticPolicy::give_reasons(const Round& round, const ReplicaWalk& walk, bo
   const bool others_first = !running_.empty();
   const auto explain = [&](JobId id) {
     // Why it left this round is said already.
-    if (walk.changes().contains(id)) return;
+    if (walk.changes().contains(id.value)) return;
     explain_wait(round, id, walk.kept(), others_first);
   };
   if (to_all) {

@@ -11,7 +11,7 @@ namespace {
 bool goes_before(const ReplicaWalk::Unit& a, const ReplicaWalk::Unit& b) {
   if (a.tier != b.tier) return a.tier < b.tier;
   if (a.worth != b.worth) return a.worth > b.worth;
-  if (a.job != b.job) return a.job < b.job;
+  if (a.job != b.job) return a.job.value < b.job.value;
   return a.number < b.number;
 }
 
@@ -54,7 +54,7 @@ void ReplicaWalk::keep_for(JobId id, const Job& job) {
 }
 
 ReplicaWalk::Change& ReplicaWalk::change_of(JobId id) {
-  const auto [it, fresh] = changes_.try_emplace(id);
+  const auto [it, fresh] = changes_.try_emplace(id.value);
   if (!fresh || view_.state(id).status != JobStatus::kRunning) return it->second;
   for (std::uint32_t r = 0; r < view_.job(id).replicas; ++r) {
     if (places_of_replica(view_, id, r).front().server.valid()) it->second.staying.push_back(r);
@@ -65,9 +65,9 @@ ReplicaWalk::Change& ReplicaWalk::change_of(JobId id) {
 // Of those that stay so far the one with the fewest others on its server, the last of such.
 std::uint32_t ReplicaWalk::loneliest(JobId id, const Change& change) const {
   const auto server_of = [&](std::uint32_t replica) {
-    return places_of_replica(view_, id, replica).front().server;
+    return places_of_replica(view_, id, replica).front().server.value;
   };
-  std::map<ServerId, std::uint32_t> on_server;
+  std::map<std::uint32_t, std::uint32_t> on_server;  // by ServerId
   for (const std::uint32_t replica : change.staying) ++on_server[server_of(replica)];
   std::uint32_t best = change.staying.front();
   for (const std::uint32_t replica : change.staying) {
@@ -152,18 +152,19 @@ void ReplicaWalk::settle_places() {
   std::vector<JobId> starting;
   for (auto& [id, change] : changes_) {
     std::ranges::sort(change.staying);
-    if (!change.starts.empty()) starting.push_back(id);
+    if (!change.starts.empty()) starting.emplace_back(id);
   }
   const auto part_of = [&](JobId id) {
-    return replicas_of(view_.job(id), static_cast<std::uint32_t>(changes_.at(id).starts.size()));
+    return replicas_of(view_.job(id),
+                       static_cast<std::uint32_t>(changes_.at(id.value).starts.size()));
   };
   std::ranges::stable_sort(starting, std::greater<>(),
                            [&](JobId id) { return part_of(id).gpu_milli(); });
-  const bool scattered =
-      std::ranges::any_of(starting, [&](JobId id) { return changes_.at(id).starts.size() > 1; });
+  const bool scattered = std::ranges::any_of(
+      starting, [&](JobId id) { return changes_.at(id.value).starts.size() > 1; });
   if (scattered) take_anew(starting);
   for (const JobId id : starting) {
-    Change& change = changes_.at(id);
+    Change& change = changes_.at(id.value);
     std::uint32_t replica = 0;
     for (ReplicaStart& start : change.starts) {
       while (std::ranges::binary_search(change.staying, replica)) ++replica;
@@ -175,13 +176,13 @@ void ReplicaWalk::settle_places() {
 // In this order; or nothing changes, if then not all of them fit.
 void ReplicaWalk::take_anew(const std::vector<JobId>& starting) {
   for (const JobId id : starting) {
-    for (const ReplicaStart& start : changes_.at(id).starts) {
+    for (const ReplicaStart& start : changes_.at(id.value).starts) {
       free_.give_back(replicas_of(view_.job(id), 1), start.places);
     }
   }
   std::vector<std::vector<Placement>> taken;
   for (const JobId id : starting) {
-    const auto replicas = static_cast<std::uint32_t>(changes_.at(id).starts.size());
+    const auto replicas = static_cast<std::uint32_t>(changes_.at(id.value).starts.size());
     if (!free_.take(replicas_of(view_.job(id), replicas), places_)) break;
     taken.push_back(places_);
   }
@@ -190,7 +191,7 @@ void ReplicaWalk::take_anew(const std::vector<JobId>& starting) {
       free_.give_back(replicas_of(view_.job(starting[s]), 1), taken[s]);
     }
     for (const JobId id : starting) {
-      for (const ReplicaStart& start : changes_.at(id).starts) {
+      for (const ReplicaStart& start : changes_.at(id.value).starts) {
         free_.hold(replicas_of(view_.job(id), 1), start.places);
       }
     }
@@ -199,7 +200,7 @@ void ReplicaWalk::take_anew(const std::vector<JobId>& starting) {
   for (std::size_t s = 0; s < starting.size(); ++s) {
     const std::uint32_t tasks = view_.job(starting[s]).partitions();
     auto from = taken[s].begin();
-    for (ReplicaStart& start : changes_.at(starting[s]).starts) {
+    for (ReplicaStart& start : changes_.at(starting[s].value).starts) {
       start.places.assign(from, from + tasks);
       from += tasks;
     }

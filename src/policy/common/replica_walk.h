@@ -46,9 +46,9 @@ class ReplicaWalk {
   // Takes from `free` what starts and gives back what leaves.
   ReplicaWalk(const ClusterView& view, FreeIndex& free, std::vector<Unit> units);
 
-  // Of each job that does not just go on. To be applied in this order: all that leave, then all
-  // that start.
-  [[nodiscard]] const std::map<JobId, Change>& changes() const { return changes_; }
+  // By JobId, of each job that does not just go on. To be applied in this order: all that leave,
+  // then all that start.
+  [[nodiscard]] const std::map<std::uint32_t, Change>& changes() const { return changes_; }
   [[nodiscard]] std::span<const KeptRoom> kept() const { return kept_; }
 
  private:
@@ -78,8 +78,8 @@ class ReplicaWalk {
   RefusedDemands refused_;
   GpuTypeMask kept_types_ = 0;
   std::vector<KeptRoom> kept_;
-  std::map<JobId, Change> changes_;
-  std::vector<Placement> places_;  // scratch
+  std::map<std::uint32_t, Change> changes_;  // by JobId
+  std::vector<Placement> places_;            // scratch
 };
 
 }  // namespace berth

@@ -12,7 +12,7 @@ namespace {
 constexpr double kPaused = 1e-20;
 
 struct HyperSchedSettings {
-  double least_gain = 0.001;
+  double least_gain = 0.0002;
   double startup_s = 60;
 };
 
@@ -93,7 +93,7 @@ class HyperSched final : public ElasticPolicy {
 }  // namespace
 
 Result<std::unique_ptr<Policy>> make_hypersched(std::span<const PolicyOption> options) {
-  ElasticSettings settings;
+  ElasticSettings settings{.interval_s = 1200};
   HyperSchedSettings own;
   auto numbers = settings.numbers();
   numbers.push_back({"least_gain", &own.least_gain, 0, 1});

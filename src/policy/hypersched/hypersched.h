@@ -22,6 +22,9 @@
 // - Instead of weighing a resize against what it costs, a replica that would have to start is
 //   predicted to lose a given time by it.
 // - A job that has shown too little yet is expected to rise steadily to what its user asks for.
+// - Tried: intervals of 5, 10, 20 and 30 minutes, least gains of 0.00005 to 0.005, 20 % more for
+// what
+//   runs.
 // - Jobs that report nothing go by the least predicted remaining GPU time, and without a
 //   prediction first come, first served.
 #pragma once

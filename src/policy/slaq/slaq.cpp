@@ -67,7 +67,7 @@ class Slaq final : public ElasticPolicy {
 }  // namespace
 
 Result<std::unique_ptr<Policy>> make_slaq(std::span<const PolicyOption> options) {
-  ElasticSettings settings;
+  ElasticSettings settings{.interval_s = 1800, .hold = 0.5};
   double decay = 0.9;
   auto numbers = settings.numbers();
   numbers.push_back({"decay", &decay, 0.01, 1});

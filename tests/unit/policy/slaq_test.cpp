@@ -13,7 +13,7 @@ namespace {
 using testing::ElasticJobs;
 
 std::unique_ptr<Policy> quick_slaq() {
-  const PolicyOption options[] = {{"interval_s", "100"}, {"least_run_s", "0"}, {"patience_h", "0"}};
+  const PolicyOption options[] = {{"interval_s", "100"}, {"least_run_s", "0"}, {"hold", "0"}};
   auto policy = make_slaq(options);
   EXPECT_TRUE(policy) << policy.error().text();
   return *std::move(policy);
