@@ -17,34 +17,66 @@ bool goes_before(const ReplicaWalk::Unit& a, const ReplicaWalk::Unit& b) {
 
 }  // namespace
 
-ReplicaWalk::ReplicaWalk(const ClusterView& view, FreeIndex& free, std::vector<Unit> units)
-    : view_(view), free_(free), units_(std::move(units)) {
-  std::sort(units_.begin(), units_.end(), goes_before);
-  for (std::size_t u = 0; u < units_.size(); ++u) {
-    if (units_[u].runs) runners_.push_back(u);
+ReplicaWalk::ReplicaWalk(const ClusterView& view, FreeIndex& free, std::span<const Unit> units)
+    : view_(view), free_(free) {
+  std::vector<Wish> wishes;
+  for (const Unit& unit : units) {
+    if (unit.runs) {
+      runners_.push_back(unit);
+      continue;
+    }
+    if (wanted_.empty() || wanted_.back().job != unit.job) {
+      wishes.push_back({wanted_.size(), wanted_.size()});
+    }
+    wanted_.push_back(unit);
+    ++wishes.back().end;
   }
-  for (; next_ < units_.size(); ++next_) {
-    if (!units_[next_].runs) visit(units_[next_]);
-  }
+  std::sort(runners_.begin(), runners_.end(), goes_before);
+  walk(wishes);
   settle_places();
   std::erase_if(changes_, [](const auto& entry) {
     return entry.second.leaving.empty() && entry.second.starts.empty();
   });
 }
 
-void ReplicaWalk::visit(Unit& unit) {
+// The next unit of each job that is still served is on a heap, the first in the order on top.
+void ReplicaWalk::walk(std::vector<Wish>& wishes) {
+  const auto comes_later = [&](const Wish& a, const Wish& b) {
+    return goes_before(wanted_[b.next], wanted_[a.next]);
+  };
+  std::make_heap(wishes.begin(), wishes.end(), comes_later);
+  while (!wishes.empty() || next_runner_ < runners_.size()) {
+    if (next_runner_ < runners_.size() &&
+        (wishes.empty() || goes_before(runners_[next_runner_], wanted_[wishes.front().next]))) {
+      const Unit& runner = runners_[next_runner_++];
+      // It has lost its places: there may be others.
+      if (!runner.runs) (void)visit(runner);
+      continue;
+    }
+    std::pop_heap(wishes.begin(), wishes.end(), comes_later);
+    // What is refused once is refused to all further ones of the job.
+    if (!visit(wanted_[wishes.back().next]) || ++wishes.back().next == wishes.back().end) {
+      wishes.pop_back();
+    } else {
+      std::push_heap(wishes.begin(), wishes.end(), comes_later);
+    }
+  }
+}
+
+bool ReplicaWalk::visit(const Unit& unit) {
   const Job& job = view_.job(unit.job);
-  if ((job.gpu_types & kept_types_) != 0) return;
+  if ((job.gpu_types & kept_types_) != 0) return false;
   const Job replica = replicas_of(job, 1);
-  if (refused_.contains(replica)) return;
+  if (refused_.contains(replica)) return false;
   if (!free_.fits(replica) && !make_room(unit, replica)) {
     refused_.add(replica);
     if (unit.privileged) keep_for(unit.job, job);
-    return;
+    return false;
   }
-  if (!free_.take(replica, places_)) return;
+  if (!free_.take(replica, places_)) return false;
   // Which of its replicas it is shows at the end, when all are known.
   change_of(unit.job).starts.push_back({0, places_});
+  return true;
 }
 
 void ReplicaWalk::keep_for(JobId id, const Job& job) {
@@ -79,7 +111,7 @@ std::uint32_t ReplicaWalk::loneliest(JobId id, const Change& change) const {
 }
 
 void ReplicaWalk::leave(const Moved& moved) {
-  const JobId id = units_[moved.unit].job;
+  const JobId id = runners_[moved.runner].job;
   Change& change = change_of(id);
   std::erase(change.staying, moved.replica);
   change.leaving.push_back(moved.replica);
@@ -87,7 +119,7 @@ void ReplicaWalk::leave(const Moved& moved) {
 }
 
 void ReplicaWalk::stay(const Moved& moved) {
-  const JobId id = units_[moved.unit].job;
+  const JobId id = runners_[moved.runner].job;
   Change& change = change_of(id);
   std::erase(change.leaving, moved.replica);
   change.staying.push_back(moved.replica);
@@ -107,9 +139,8 @@ GpuTypeMask ReplicaWalk::types_held(JobId id) const {
 // much as it asks for: a count is cheap, and seldom wrong.
 bool ReplicaWalk::enough(const Job& replica, bool all) const {
   std::int64_t milli = free_.free_milli(replica.gpu_types);
-  for (std::size_t r = runners_.size(); r > 0 && milli < replica.gpu_milli(); --r) {
-    const Unit& unit = units_[runners_[r - 1]];
-    if (runners_[r - 1] < next_) break;
+  for (std::size_t r = runners_.size(); r > next_runner_ && milli < replica.gpu_milli(); --r) {
+    const Unit& unit = runners_[r - 1];
     if (!unit.runs || !(all || unit.may_leave)) continue;
     if ((types_held(unit.job) & replica.gpu_types) == 0) continue;
     const Job& job = view_.job(unit.job);
@@ -119,18 +150,17 @@ bool ReplicaWalk::enough(const Job& replica, bool all) const {
 }
 
 bool ReplicaWalk::make_room(const Unit& unit, const Job& replica) {
-  if (runners_.empty() || runners_.back() < next_) return false;
+  if (next_runner_ == runners_.size()) return false;
   if (!enough(replica, false)) {
     if (enough(replica, true)) keep_for(unit.job, view_.job(unit.job));
     return false;
   }
   moved_.clear();
-  for (std::size_t r = runners_.size(); r > 0 && runners_[r - 1] > next_; --r) {
-    if (free_.fits(replica)) break;
-    const Unit& last = units_[runners_[r - 1]];
+  for (std::size_t r = runners_.size(); r > next_runner_ && !free_.fits(replica); --r) {
+    const Unit& last = runners_[r - 1];
     if (!last.runs || !last.may_leave) continue;
     if ((types_held(last.job) & replica.gpu_types) == 0) continue;
-    moved_.push_back({runners_[r - 1], loneliest(last.job, change_of(last.job))});
+    moved_.push_back({r - 1, loneliest(last.job, change_of(last.job))});
     leave(moved_.back());
   }
   const bool fits = free_.fits(replica);
@@ -140,8 +170,8 @@ bool ReplicaWalk::make_room(const Unit& unit, const Job& replica) {
     stay(moved);
     if (!fits || free_.fits(replica)) continue;
     leave(moved);
-    units_[moved.unit].runs = false;
-    change_of(units_[moved.unit].job).displaced_by = unit.job;
+    runners_[moved.runner].runs = false;
+    change_of(runners_[moved.runner].job).displaced_by = unit.job;
   }
   return fits;
 }

@@ -43,8 +43,9 @@ class ReplicaWalk {
     std::vector<ReplicaStart> starts;  // some of those that leave may be among them
   };
 
-  // Takes from `free` what starts and gives back what leaves.
-  ReplicaWalk(const ClusterView& view, FreeIndex& free, std::vector<Unit> units);
+  // Takes from `free` what starts and gives back what leaves. `units`: in any order of jobs, those
+  // of one together and in their order, first those that run.
+  ReplicaWalk(const ClusterView& view, FreeIndex& free, std::span<const Unit> units);
 
   // By JobId, of each job that does not just go on. To be applied in this order: all that leave,
   // then all that start.
@@ -53,11 +54,17 @@ class ReplicaWalk {
 
  private:
   struct Moved {
-    std::size_t unit = 0;
+    std::size_t runner = 0;
     std::uint32_t replica = 0;
   };
+  // Those of one job that do not run yet, in order, from wanted_[next] on.
+  struct Wish {
+    std::size_t next = 0;
+    std::size_t end = 0;
+  };
 
-  void visit(Unit& unit);
+  void walk(std::vector<Wish>& wishes);
+  [[nodiscard]] bool visit(const Unit& unit);
   [[nodiscard]] bool make_room(const Unit& unit, const Job& replica);
   [[nodiscard]] bool enough(const Job& replica, bool all) const;
   [[nodiscard]] GpuTypeMask types_held(JobId id) const;
@@ -71,10 +78,10 @@ class ReplicaWalk {
 
   const ClusterView& view_;
   FreeIndex& free_;
-  std::vector<Unit> units_;           // in order
-  std::vector<std::size_t> runners_;  // of units_, in order
-  std::size_t next_ = 0;              // being visited
-  std::vector<Moved> moved_;          // scratch
+  std::vector<Unit> wanted_;     // that do not run, job by job
+  std::vector<Unit> runners_;    // that run, in order
+  std::size_t next_runner_ = 0;  // the first after the unit that is visited
+  std::vector<Moved> moved_;     // scratch
   RefusedDemands refused_;
   GpuTypeMask kept_types_ = 0;
   std::vector<KeptRoom> kept_;

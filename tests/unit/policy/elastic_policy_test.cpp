@@ -132,6 +132,19 @@ TEST(ElasticPolicy, ReplicasThatStartTogetherLieTogether) {
   EXPECT_NE(run.log.find("0,start,1,2+3\n"), std::string::npos) << run.log;
 }
 
+// A job of three replicas lies on two servers, two and one. When it gives up one, it is the lonely
+// one.
+TEST(ElasticPolicy, TheLoneliestReplicaLeaves) {
+  ElasticJobs jobs;
+  jobs.add(0, 3, 300);
+  jobs.add(5, 1, 10);
+  const PolicyRun run =
+      run_worth(testing::servers_of({2, 1}, 0), jobs.workload(), kTenSeconds,
+                [](JobId job, std::size_t n) { return job.value == 0 && n == 3 ? 1.0 : 2.0; });
+  EXPECT_NE(run.log.find("10000000,shrink,0,0+1+-\n"), std::string::npos) << run.log;
+  EXPECT_NE(run.log.find("10000000,start,1,2\n"), std::string::npos) << run.log;
+}
+
 // Random worth, clusters, replicas, shares, parameter servers and failures: every invariant holds,
 // caches may be dropped, and every job ends.
 TEST(ElasticPolicy, RandomWorth) {
