@@ -252,13 +252,15 @@ ServerId FreeIndex::emptiest_server(const Job& job, GpuTypeMask types, bool with
   return {};
 }
 
-void FreeIndex::take_whole(ServerId server, std::uint32_t count, std::vector<Placement>& places) {
+void FreeIndex::take_whole(const Job& job, ServerId server, std::uint32_t count,
+                           std::vector<Placement>& places) {
   touch(server);
   unfile_server(server.value);
   for (std::uint32_t device = cluster_->servers[server.index()].first_device.value; count > 0;
        ++device) {
     if (device_free_milli_[device] != kWholeGpuMilli) continue;
     set_device(device, 0);
+    device_free_mib_[device] -= job.gpu_memory_mib_per_task;
     places.push_back({server, DeviceId{device}});
     --count;
   }
@@ -417,7 +419,7 @@ void FreeIndex::take_on_next_server(const Job& job, GpuTypeMask types, std::uint
   }
   const auto count =
       static_cast<std::uint32_t>(std::min<std::int64_t>(most, server_whole_free_[server.index()]));
-  take_whole(server, count, places);
+  take_whole(job, server, count, places);
   charge_host(job, server, count);
   left -= count;
 }

@@ -32,6 +32,18 @@ class FreeIndex {
   [[nodiscard]] std::int64_t free_milli(GpuTypeMask types) const;
   // All devices of these types on servers that are up, used or not.
   [[nodiscard]] std::int64_t capacity_milli(GpuTypeMask types) const;
+  [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
+  // What is free on one device, and how many devices of a server are free whole; 0 where nothing
+  // can run.
+  [[nodiscard]] std::uint32_t free_milli_of(DeviceId device) const {
+    return device_free_milli_[device.index()];
+  }
+  [[nodiscard]] std::int64_t free_mib_of(DeviceId device) const {
+    return device_free_mib_[device.index()];
+  }
+  [[nodiscard]] std::uint32_t whole_free_of(ServerId server) const {
+    return server_whole_free_[server.index()];
+  }
   // Whether all tasks of the job fit now.
   [[nodiscard]] bool fits(const Job& job) const;
 
@@ -80,7 +92,8 @@ class FreeIndex {
   [[nodiscard]] std::size_t best_room(std::int64_t left, bool by_devices) const;
   void fill_server(const Job& job, std::uint32_t server, std::int64_t tasks,
                    std::vector<Placement>& places);
-  void take_whole(ServerId server, std::uint32_t count, std::vector<Placement>& places);
+  void take_whole(const Job& job, ServerId server, std::uint32_t count,
+                  std::vector<Placement>& places);
   [[nodiscard]] bool take_share(const Job& job, std::vector<Placement>& places);
   [[nodiscard]] std::uint32_t fullest_device_with_room(const Job& job, GpuTypeMask types) const;
   [[nodiscard]] std::uint32_t whole_device_with_room(const Job& job, GpuTypeMask types) const;

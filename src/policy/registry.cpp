@@ -6,7 +6,10 @@
 #include "policy/fair/fair.h"
 #include "policy/fifo/fifo.h"
 #include "policy/fifo_backfill/fifo_backfill.h"
+#include "policy/gandiva/gandiva.h"
+#include "policy/graphene/graphene.h"
 #include "policy/hypersched/hypersched.h"
+#include "policy/lucid/lucid.h"
 #include "policy/optimus/optimus.h"
 #include "policy/policy.h"
 #include "policy/sjf/sjf.h"
@@ -32,6 +35,12 @@ constexpr std::array kPolicies = {
                PublishedSharing::kExclusive, true},
     PolicyInfo{"drf", "dominant-resource fairness (Ghodsi et al., NSDI 2011)", false, make_drf},
     PolicyInfo{"themis", "finish-time fairness (Mahajan et al., NSDI 2020)", true, make_themis},
+    PolicyInfo{"gandiva", "time slicing, packing that pays, migration (Xiao et al., OSDI 2018)",
+               false, make_gandiva, PublishedSharing::kShared},
+    PolicyInfo{"graphene", "hard to pack first, least remaining work (Grandl et al., OSDI 2016)",
+               true, make_graphene, PublishedSharing::kShared},
+    PolicyInfo{"lucid", "packing by sharing score, no preemption (Hu et al., ASPLOS 2023)", true,
+               make_lucid, PublishedSharing::kShared},
     PolicyInfo{"tiresias", "discretised 2D least attained service (Gu et al., NSDI 2019)", false,
                make_tiresias},
     PolicyInfo{"tiresias-gittins", "2D Gittins index (Gu et al., NSDI 2019)", false,

@@ -86,8 +86,9 @@ std::string first_difference(const std::string& fast, const std::string& slow) {
 
 std::vector<PolicyOption> quick_options(const PolicyInfo& info) {
   // Each policy takes those of them that it knows.
-  const PolicyOption kQuick[] = {
-      {"round_s", "0.7"}, {"least_run_s", "0.4"}, {"patience_h", "0.001"}, {"interval_s", "0.9"}};
+  const PolicyOption kQuick[] = {{"round_s", "0.7"},      {"least_run_s", "0.4"},
+                                 {"patience_h", "0.001"}, {"interval_s", "0.9"},
+                                 {"quantum_s", "0.4"},    {"trial_s", "0.5"}};
   std::vector<PolicyOption> options;
   for (const PolicyOption& option : kQuick) {
     options.push_back(option);

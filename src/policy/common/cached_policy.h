@@ -53,7 +53,7 @@ class CachedPolicy : public Policy {
   void explain_wait(const Round& round, JobId id, std::span<const KeptRoom> kept,
                     bool others_first) const;
   // Too few devices, or enough of them but scattered.
-  [[nodiscard]] Reason shortage(const Job& job) const;
+  [[nodiscard]] virtual Reason shortage(const Job& job) const;
 
   // Whether a job that lost replicas with a server has them back as soon as there is room: false
   // for policies that decide of each replica.

@@ -23,10 +23,27 @@ PlaceWalk::PlaceWalk(const ClusterView& view, FreeIndex& free, const Running& ru
     if (!start(id, kFirst)) keep_for(id, view_.job(id));
   }
   walk();
+  if (rules_.widest_first) place_widest_first();
   for (const Runner& runner : runners_) {
     if (runner.holds) continue;
     stops_.push_back({JobId{runner.entry.id}, runner.displaced_by, runner.goes_on});
   }
+}
+
+bool PlaceWalk::fits(const Job& job) const {
+  return rules_.placer != nullptr ? rules_.placer->fits(job) : free_.fits(job);
+}
+
+std::int64_t PlaceWalk::asked_milli(const Job& job) const {
+  return rules_.placer != nullptr ? rules_.placer->asked_milli(job) : job.gpu_milli();
+}
+
+std::int64_t PlaceWalk::free_milli(GpuTypeMask types) const {
+  return rules_.placer != nullptr ? rules_.placer->free_milli(types) : free_.free_milli(types);
+}
+
+bool PlaceWalk::take(JobId id, const Job& job, std::vector<Placement>& places) {
+  return rules_.placer != nullptr ? rules_.placer->take(id, job, places) : free_.take(job, places);
 }
 
 void PlaceWalk::walk() {
@@ -41,7 +58,7 @@ void PlaceWalk::walk() {
   for (std::size_t c = 0; c < waiting_.classes().size(); ++c) {
     const auto& [shape, jobs] = waiting_.classes()[c];
     if (jobs.empty()) continue;
-    if (!rules_.preempts && !free_.fits(shape)) continue;
+    if (!rules_.preempts && !fits(shape)) continue;
     heads.push_back({jobs.front(), c});
   }
   std::make_heap(heads.begin(), heads.end());
@@ -65,6 +82,31 @@ void PlaceWalk::walk() {
     heads.push_back({*next, head.job_class});
     std::push_heap(heads.begin(), heads.end());
   }
+}
+
+void PlaceWalk::place_widest_first() {
+  if (starts_.size() < 2) return;
+  std::vector<Start*> order;
+  for (Start& start : starts_) {
+    free_.give_back(view_.job(start.job), start.places);
+    order.push_back(&start);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](const Start* a, const Start* b) {
+    return view_.job(a->job).workers() > view_.job(b->job).workers();
+  });
+  std::vector<std::vector<Placement>> places(order.size());
+  std::size_t placed = 0;
+  while (placed < order.size() &&
+         take(order[placed]->job, view_.job(order[placed]->job), places[placed])) {
+    ++placed;
+  }
+  if (placed == order.size()) {
+    for (std::size_t i = 0; i < placed; ++i) order[i]->places = std::move(places[i]);
+    return;
+  }
+  // What fits in one order need not fit in another.
+  for (std::size_t i = 0; i < placed; ++i) free_.give_back(view_.job(order[i]->job), places[i]);
+  for (const Start& start : starts_) free_.hold(view_.job(start.job), start.places);
 }
 
 bool PlaceWalk::privileged_started(JobId id) const {
@@ -103,9 +145,9 @@ bool PlaceWalk::start(JobId id, Key key) {
   const Job& job = view_.job(id);
   if (is_kept(job)) return false;
   std::vector<Placement> places;
-  if (!free_.fits(job) && !make_room(job, id, key)) return false;
+  if (!fits(job) && !make_room(job, id, key)) return false;
   // Room in all may still be of no use to a gang.
-  if (!free_.take(job, places)) return false;
+  if (!take(id, job, places)) return false;
   starts_.push_back({id, std::move(places)});
   return true;
 }
@@ -127,30 +169,31 @@ std::size_t PlaceWalk::first_after(Key key, JobId id) const {
 // Whether what is free and what runners from `first` on hold that may leave, or all of them, is as
 // much as the job asks for: a count of devices is cheap, and seldom wrong.
 bool PlaceWalk::enough_from(std::size_t first, bool all, const Job& job) const {
-  std::int64_t milli = free_.free_milli(job.gpu_types);
-  if (!all && milli + leaving_milli_[first] < job.gpu_milli()) return false;
-  for (std::size_t r = first; r < runners_.size() && milli < job.gpu_milli(); ++r) {
+  const std::int64_t asked = asked_milli(job);
+  std::int64_t milli = free_milli(job.gpu_types);
+  if (!all && milli + leaving_milli_[first] < asked) return false;
+  for (std::size_t r = first; r < runners_.size() && milli < asked; ++r) {
     const Runner& runner = runners_[r];
     if (runner.holds && (all || runner.may_leave) && (runner.types & job.gpu_types) != 0) {
       milli += runner.entry.weight;
     }
   }
-  return milli >= job.gpu_milli();
+  return milli >= asked;
 }
 
 bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
   if (!rules_.preempts || job.gpu_milli_per_task == 0) return false;
   if (running_ == nullptr) running_ = &ask_running_();
   // Most often nobody after it holds enough.
-  if (free_.free_milli(job.gpu_types) + running_->total_weight() -
+  if (free_milli(job.gpu_types) + running_->total_weight() -
           running_->weight_before(key, id.value) <
-      job.gpu_milli()) {
+      asked_milli(job)) {
     return false;
   }
   if (runners_.empty()) list_runners();
   const std::size_t first = first_after(key, id);
   if (!enough_from(first, false, job)) {
-    if (enough_from(first, true, job)) keep_for(id, job);
+    if (rules_.keeps && enough_from(first, true, job)) keep_for(id, job);
     return false;
   }
   const auto leave = [&](std::size_t r) {
@@ -162,18 +205,18 @@ bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
     free_.hold(view_.job(runner), view_.placements_of(runner));
   };
   moved_.clear();
-  for (std::size_t r = runners_.size(); r > first && !free_.fits(job); --r) {
+  for (std::size_t r = runners_.size(); r > first && !fits(job); --r) {
     const Runner& runner = runners_[r - 1];
     if (!runner.holds || !runner.may_leave || (runner.types & job.gpu_types) == 0) continue;
     leave(r - 1);
     moved_.push_back(r - 1);
   }
-  const bool enough = free_.fits(job);
+  const bool enough = fits(job);
   // Not all of them are in the way: the first in the order stay if there is room without them.
   for (std::size_t m = moved_.size(); m > 0; --m) {
     Runner& runner = runners_[moved_[m - 1]];
     stay(moved_[m - 1]);
-    if (!enough || free_.fits(job)) continue;
+    if (!enough || fits(job)) continue;
     leave(moved_[m - 1]);
     runner.holds = false;
     runner.displaced_by = id;

@@ -16,6 +16,7 @@
 #include "base/ordered_blocks.h"
 #include "model/view.h"
 #include "place/free_index.h"
+#include "place/placer.h"
 #include "policy/common/kept_room.h"
 #include "policy/common/waiting_jobs.h"
 
@@ -44,8 +45,16 @@ class PlaceWalk {
                               // doubles with every kPatientPreemptions that the job has suffered
     Key waiting_offset = 0;   // added to the keys of waiting jobs
     std::span<const JobId> privileged = {};  // of those that wait, in order
+    Placer* placer = nullptr;                // null: places are taken from the index as it likes
+    // Whether a job that would fit but for those that have not run long enough has what is free
+    // kept for it.
+    bool keeps = true;
+    // Once it is clear who starts, they are placed again, those of the most tasks first (of equals,
+    // the first in the order): the others fit around them.
+    bool widest_first = false;
   };
-  // The jobs that run: key, and as weight the thousandths of GPUs that they hold. Asked for once
+  // The jobs that run: key, and as weight the thousandths of GPUs that they hold, as
+  // the placer counts them. Asked for once
   // somebody needs room that is not free.
   using Running = std::function<const OrderedBlocks&()>;
 
@@ -69,6 +78,11 @@ class PlaceWalk {
   };
 
   void walk();
+  void place_widest_first();
+  [[nodiscard]] bool fits(const Job& job) const;
+  [[nodiscard]] std::int64_t asked_milli(const Job& job) const;
+  [[nodiscard]] std::int64_t free_milli(GpuTypeMask types) const;
+  [[nodiscard]] bool take(JobId id, const Job& job, std::vector<Placement>& places);
   void list_runners();
   void visit_runner();
   bool start(JobId id, Key key);

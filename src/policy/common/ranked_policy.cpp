@@ -130,10 +130,11 @@ const OrderedBlocks& RankedPolicy::rank_running(const Round& round) {
   if (running_as_of_us_ == as_of_us) return running_order_;
   running_as_of_us_ = as_of_us;
   running_order_.clear();
+  const Placer* const placed_by = placer(round);
   for (std::uint32_t j = running_.first(); j != IdSet::kNone; j = running_.at_or_after(j + 1)) {
     const Job& job = round.view.job(JobId{j});
-    running_order_.insert(
-        {running_rank(round, JobId{j}), j, static_cast<std::int32_t>(job.gpu_milli())});
+    const std::int64_t milli = placed_by != nullptr ? placed_by->held_milli(job) : job.gpu_milli();
+    running_order_.insert({running_rank(round, JobId{j}), j, static_cast<std::int32_t>(milli)});
   }
   return running_order_;
 }
@@ -154,7 +155,19 @@ void RankedPolicy::list_privileged(const Round& round) {
   }
 }
 
+void RankedPolicy::start_waiting(const Round& round, JobId id, std::span<const Placement> places) {
+  start_at(round, id, places);
+  leave(id);
+}
+
+void RankedPolicy::take_off(const Round& round, JobId id) {
+  preempt(round, id);
+  free_.give_back(round.view.job(id), round.view.placements_of(id));
+  leave(id);
+}
+
 void RankedPolicy::make_plan(const Round& round) {
+  tend_running(round);
   if (waiting_.empty()) return;
   if (ranks_depend_on_all()) {
     // There may be several decisions at one instant.
@@ -164,17 +177,24 @@ void RankedPolicy::make_plan(const Round& round) {
   rank_waiting(round);
   list_privileged(round);
   const PlaceWalk::Running running = [&]() -> const OrderedBlocks& { return rank_running(round); };
-  const PlaceWalk walk(
-      round.view, free_, running, waiting_,
-      {.preempts = preempts_, .least_run_us = least_run_us_, .privileged = privileged_});
+  const PlaceWalk walk(round.view, free_, running, waiting_,
+                       {.preempts = preempts_,
+                        .least_run_us = least_run_us_,
+                        .privileged = privileged_,
+                        .placer = placer(round),
+                        .keeps = keeps_room(),
+                        .widest_first = places_widest_first()});
   carry_out_walk(round, walk);
   for (const PlaceWalk::Start& start : walk.starts()) leave(start.job);
+  if (!waiting_.empty()) fill_up(round, walk);
   const TimeUs round_us = round_of(round.view.now_us);
   give_reasons(round, walk, std::exchange(reasons_as_of_us_, round_us) != round_us);
   // What the walk stopped and started is filed in the next round.
   const bool some_wait = !waiting_.empty() || !walk.stops().empty();
   const bool some_run = !running_.empty() || !walk.starts().empty();
-  if (some_wait) round.plan.wake_us = next_wake(round, some_run);
+  if (some_wait) {
+    round.plan.wake_us = std::min(round.plan.wake_us, next_wake(round, some_run));
+  }
 }
 
 void RankedPolicy::give_reasons(const Round& round, const PlaceWalk& walk, bool to_all) {

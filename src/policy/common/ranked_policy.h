@@ -15,6 +15,7 @@
 
 #include "base/id_set.h"
 #include "base/ordered_blocks.h"
+#include "place/placer.h"
 #include "policy/common/cached_policy.h"
 #include "policy/common/options.h"
 #include "policy/common/waiting_jobs.h"
@@ -58,10 +59,31 @@ class RankedPolicy : public CachedPolicy {
       visit(JobId{j});
     }
   }
+  // How jobs are placed; null: as the index of free places likes. Asked for at every decision at
+  // which somebody waits.
+  [[nodiscard]] virtual Placer* placer(const Round& /*round*/) { return nullptr; }
+  // Whether what is free is kept for a job that needs what others may not leave yet.
+  [[nodiscard]] virtual bool keeps_room() const { return true; }
+  // Whether, of the jobs that start at once, those that are hard to place have the choice.
+  [[nodiscard]] virtual bool places_widest_first() const { return false; }
   // Called for every job that ended, in no particular order, and after reset() for all of them.
   virtual void note_ended(const Round& /*round*/, JobId /*id*/) {}
   // Called after reset() before any job is filed.
   virtual void forget() {}
+
+  // What a policy does beyond the order. Both are called at every decision, the first before
+  // anybody is placed, the second after the walk, if somebody still waits.
+  virtual void tend_running(const Round& /*round*/) {}
+  virtual void fill_up(const Round& /*round*/, const PlaceWalk& /*walk*/) {}
+
+  // Those that run, as the view has it, but for those that were taken off.
+  [[nodiscard]] const IdSet& running_jobs() const { return running_; }
+  // Those that wait; key: since when.
+  [[nodiscard]] const OrderedBlocks& waiting_jobs() const { return by_wait_; }
+  // For fill_up(): starts a job that waits on places that were taken from free_.
+  void start_waiting(const Round& round, JobId id, std::span<const Placement> places);
+  // For tend_running(): a running job stops, and its places are free.
+  void take_off(const Round& round, JobId id);
 
   void reset(const Round& round) final;
   void file_job(const Round& round, JobId id) final;

@@ -1,0 +1,78 @@
+#include "policy/gandiva/tenants.h"
+
+#include <algorithm>
+
+namespace berth {
+namespace {
+
+bool takes_a_share(const Job& job) {
+  return job.gpu_milli_per_task > 0 && job.gpu_milli_per_task < kWholeGpuMilli;
+}
+
+bool starts_before(const ClusterView& view, JobId a, JobId b) {
+  const TimeUs a_us = view.state(a).last_start_us;
+  const TimeUs b_us = view.state(b).last_start_us;
+  return a_us != b_us ? a_us < b_us : a < b;
+}
+
+}  // namespace
+
+std::optional<double> relative_speed(const ClusterView& view, JobId id) {
+  if (view.telemetry == nullptr) return std::nullopt;
+  const auto speed = view.telemetry->iterations_per_s(id);
+  const auto best = view.telemetry->best_replica_iterations_per_s(id);
+  if (!speed || !best || *speed <= 0) return std::nullopt;
+  const Job& job = view.job(id);
+  const std::uint32_t replicas =
+      (view.state(id).tasks_placed - job.parameter_servers) / job.partitions();
+  return *speed / (*best * replicas);
+}
+
+Tenants::Tenants(const ClusterView& view, const IdSet& running) : view_(view) {
+  for (std::uint32_t j = running.first(); j != IdSet::kNone; j = running.at_or_after(j + 1)) {
+    const JobId id{j};
+    if (!takes_a_share(view.job(id))) continue;
+    for (const Placement& place : view.placements_of(id)) {
+      if (!place.device.valid() || view.devices[place.device.index()].tasks < 2) continue;
+      std::vector<JobId>& here = shared_[place.device.value];
+      if (here.empty() || here.back() != id) here.push_back(id);
+    }
+  }
+  for (const auto& [device, here] : shared_) {
+    for (const JobId id : here) {
+      const bool first = std::ranges::all_of(
+          here, [&](JobId other) { return other == id || starts_before(view, id, other); });
+      if (!first) guests_.push_back(id);
+    }
+  }
+  std::sort(guests_.begin(), guests_.end());
+  guests_.erase(std::unique(guests_.begin(), guests_.end()), guests_.end());
+}
+
+std::vector<JobId> Tenants::partners(JobId id) const {
+  std::vector<JobId> out;
+  for (const Placement& place : view_.placements_of(id)) {
+    if (!place.device.valid()) continue;
+    const auto here = shared_.find(place.device.value);
+    if (here == shared_.end()) continue;
+    std::ranges::copy_if(here->second, std::back_inserter(out),
+                         [&](JobId other) { return other != id; });
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::optional<double> Tenants::gain(JobId guest) const {
+  const auto own = relative_speed(view_, guest);
+  if (!own) return std::nullopt;
+  double gain = *own * view_.job(guest).workers();
+  for (const JobId partner : partners(guest)) {
+    const auto speed = relative_speed(view_, partner);
+    if (!speed) return std::nullopt;
+    gain -= (1.0 - *speed) * view_.job(partner).workers();
+  }
+  return gain;
+}
+
+}  // namespace berth

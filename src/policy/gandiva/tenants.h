@@ -1,0 +1,40 @@
+// Who shares devices with whom, and what that brings: measured, not foreseen (Xiao et al., OSDI
+// 2018, section 4.3, packing).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/id_set.h"
+#include "model/view.h"
+
+namespace berth {
+
+// How fast a running job is beside how fast it was at best, in (0, 1]; nothing while it loads or
+// where it does not report.
+[[nodiscard]] std::optional<double> relative_speed(const ClusterView& view, JobId id);
+
+class Tenants {
+ public:
+  // Of the running jobs.
+  Tenants(const ClusterView& view, const IdSet& running);
+
+  // Jobs that share a device with one that started before them, by JobId.
+  [[nodiscard]] std::span<const JobId> guests() const { return guests_; }
+  // The others on the job's devices, by JobId.
+  [[nodiscard]] std::vector<JobId> partners(JobId id) const;
+  // What a guest brings, in GPUs' worth of work: its own speed on all its GPUs, less what its
+  // partners lose on all of theirs. Time slicing would bring nothing: the devices were in use.
+  // Nothing while one of them loads or does not report.
+  [[nodiscard]] std::optional<double> gain(JobId guest) const;
+
+ private:
+  const ClusterView& view_;
+  std::map<std::uint32_t, std::vector<JobId>> shared_;  // by device: who is there, by JobId
+  std::vector<JobId> guests_;
+};
+
+}  // namespace berth
