@@ -135,6 +135,9 @@ void ElasticPolicy::add_units(const Round& round, JobId id, std::uint32_t from,
       running > 0 && view.now_us - state.last_start_us >= least_run_us(state, least_run_us_);
   worth_.assign(job.replicas, 0.0);
   value_replicas(round, id, as_of(view.now_us), worth_);
+  for (double& worth : worth_) {
+    if (std::isnan(worth)) worth = 0.0;
+  }
   worth_[0] = std::max(worth_[0], 0.0);
   for (std::uint32_t k = one_for_each_ ? 2 : 1; k < job.replicas; ++k) {
     worth_[k] = std::min(worth_[k], worth_[k - 1]);

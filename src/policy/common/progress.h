@@ -26,7 +26,7 @@ struct Progress {
 
 // The GPUs of one replica.
 [[nodiscard]] inline double gpus_of_replica(const Job& job) {
-  return static_cast<double>(replicas_of(job, 1).gpu_milli()) / kWholeGpuMilli;
+  return static_cast<double>(job.partitions()) * job.gpu_milli_per_task / kWholeGpuMilli;
 }
 
 // The first `part` iterations of a job's losses, or of what its accuracies lack of 1, for a fit. A

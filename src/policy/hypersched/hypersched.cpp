@@ -45,12 +45,13 @@ class HyperSched final : public ElasticPolicy {
       for (double& value : worth) value *= kPaused;
       return;
     }
+    const double gpus = gpus_of_replica(job);
     double before = 0.0;
     for (std::size_t k = 0; k < worth.size(); ++k) {
       const auto replicas = static_cast<double>(k + 1);
       const double reached = growth.until(iterations_of(replicas));
       const double used_s = std::clamp(left / (per_s * replicas), 1.0, std::max(usable_s, 1.0));
-      worth[k] = (reached - before) / (used_s * gpus_of_replica(job));
+      worth[k] = (reached - before) / (used_s * gpus);
       before = reached;
     }
   }
@@ -62,10 +63,11 @@ class HyperSched final : public ElasticPolicy {
     double steady;                // an iteration
     double done;
     double left;
+    double now;  // lacking
 
     [[nodiscard]] double until(double more) const {
       const double run = std::clamp(more, 0.0, left);
-      return lacking != nullptr ? lacking->at(done) - lacking->at(done + run) : steady * run;
+      return lacking != nullptr ? now - lacking->at(done + run) : steady * run;
     }
   };
 
@@ -77,7 +79,8 @@ class HyperSched final : public ElasticPolicy {
     Growth out{.lacking = curve ? &*curve : nullptr,
                .steady = 0.0,
                .done = static_cast<double>(progress.done),
-               .left = static_cast<double>(*progress.most - progress.done)};
+               .left = static_cast<double>(*progress.most - progress.done),
+               .now = curve ? curve->at(static_cast<double>(progress.done)) : 0.0};
     constexpr std::int64_t kFew = 3;
     if (progress.done >= kFew) return out;  // if not by a curve, it has shown that it does not rise
     const Job& job = round.view.job(id);

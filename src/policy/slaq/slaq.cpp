@@ -29,10 +29,11 @@ class Slaq final : public ElasticPolicy {
     const Losses& losses = fits_.get(id, part, [&] { return fit(round, id, part); });
     const double step = *progress->replica_per_s * seconds(interval_us());
     const double most = progress->most ? static_cast<double>(*progress->most) : kEndless;
+    const double gpus = gpus_of_replica(job);
     auto from = static_cast<double>(progress->done);
     for (double& value : worth) {
       const double to = std::min(from + step, most);
-      value = drop(losses, from, to, most) / gpus_of_replica(job);
+      value = drop(losses, from, to, most) / gpus;
       from = to;
     }
   }
