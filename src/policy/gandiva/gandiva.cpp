@@ -115,18 +115,18 @@ void Gandiva::fill_up(const Round& round, const PlaceWalk& walk) {
         walk.stops(), [&](const PlaceWalk::Stop& stop) { return stop.job.value == j; });
     if (stays) hosts.add(JobId{j});
   }
-  if (hosts.empty()) return;
+  hosts.sort();
   std::vector<JobId> guests;
   waiting_jobs().for_each([&](const OrderedBlocks::Entry& entry) {
-    if (hosts.may_fit(round.view.job(JobId{entry.id}))) guests.emplace_back(entry.id);
+    const JobId id{entry.id};
+    if (hosts.may_fit(round.view.job(id))) guests.push_back(id);
   });
   std::sort(guests.begin(), guests.end(), [&](JobId a, JobId b) {
     const auto milli = [&](JobId id) { return round.view.job(id).gpu_milli_per_task; };
     return milli(a) != milli(b) ? milli(a) < milli(b) : a < b;
   });
   for (const JobId id : guests) {
-    if (!hosts.find(id, places_)) continue;
-    free_.hold(round.view.job(id), places_);
+    if (!hosts.take(id, places_)) continue;
     start_waiting(round, id, places_);
     round.plan.wake_us = std::min(round.plan.wake_us, round.view.now_us + trial_us_);
   }

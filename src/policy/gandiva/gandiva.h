@@ -11,10 +11,11 @@
 // - Affinity (section 4.2, algorithm 1): place/affinity.h. New jobs have devices for themselves.
 // - Packing (sections 3.3 and 4.3), when no device is empty: the job that uses least of its devices
 //   first, beside the job whose devices are the least used, where shares and memory fit. It is kept
-//   if, after a trial, all together are faster than they would be in turns, and undone else; it is
-//   not tried beside the same job again. What a job declares stands for the paper's profile of it
-//   before it has run, and only jobs of as many GPUs share, task by task, so that a gang slows one
-//   other. A job that never ran alone counts as undisturbed: nobody knows better.
+//   if, after a trial, all together are faster than they would be in turns, and undone else; then
+//   it is not tried again before the job has had a turn (the paper tries the next GPU at once).
+//   What a job declares stands for the paper's profile of it before it has run, and only jobs of as
+//   many GPUs share, task by task, so that a gang slows one other. A job that never ran alone
+//   counts as undisturbed: nobody knows better.
 // - Migration (section 4.3), from the most to the least loaded: when nobody waits, a job that
 // shares
 //   devices moves to empty ones if what the sharers lose is worth it. Its cost in the paper is a
