@@ -145,11 +145,24 @@ bool PlaceWalk::start(JobId id, Key key) {
   const Job& job = view_.job(id);
   if (is_kept(job)) return false;
   std::vector<Placement> places;
-  if (!fits(job) && !make_room(job, id, key)) return false;
+  if (!find_room(job, id, key)) return false;
   // Room in all may still be of no use to a gang.
   if (!take(id, job, places)) return false;
   starts_.push_back({id, std::move(places)});
   return true;
+}
+
+// Room shrinks along the order: who asks a placer for as many whole devices as somebody before it
+// got no room for need not look.
+bool PlaceWalk::find_room(const Job& job, JobId id, Key key) {
+  if (fits(job)) return true;
+  if (rules_.placer == nullptr || asked_milli(job) == 0) return make_room(job, id, key);
+  Job counted = job;
+  counted.gpu_milli_per_task = kWholeGpuMilli;
+  if (refused_.contains(counted)) return false;
+  if (make_room(job, id, key)) return true;
+  refused_.add(counted);
+  return false;
 }
 
 void PlaceWalk::keep_for(JobId id, const Job& job) {

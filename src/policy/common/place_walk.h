@@ -18,6 +18,7 @@
 #include "place/free_index.h"
 #include "place/placer.h"
 #include "policy/common/kept_room.h"
+#include "policy/common/refused_demands.h"
 #include "policy/common/waiting_jobs.h"
 
 namespace berth {
@@ -86,6 +87,7 @@ class PlaceWalk {
   void list_runners();
   void visit_runner();
   bool start(JobId id, Key key);
+  [[nodiscard]] bool find_room(const Job& job, JobId id, Key key);
   bool make_room(const Job& job, JobId id, Key key);
   [[nodiscard]] std::size_t first_after(Key key, JobId id) const;
   [[nodiscard]] bool enough_from(std::size_t first, bool all, const Job& job) const;
@@ -105,6 +107,7 @@ class PlaceWalk {
   std::vector<std::int64_t> leaving_milli_;  // by runner: of those from there on that may leave
   std::size_t next_ = 0;                     // the first runner not visited
   std::size_t displaced_ = 0;                // of those not visited
+  RefusedDemands refused_;                   // by a placer that counts whole devices
   GpuTypeMask kept_types_ = 0;
   std::vector<std::size_t> moved_;
   std::vector<Stop> stops_;
