@@ -1,15 +1,15 @@
 // Gandiva (Xiao et al., OSDI 2018): jobs take turns, and share devices where that is measured to
 // pay.
 //
-// - Time slicing (suspend-resume, section 3.1): first come, first served; when more is asked for
+// - Time slicing (suspend-resume): first come, first served; when more is asked for
 //   than there is, round robin. A job that has run for a quantum gives way to those that wait, in
 //   the order in which they began to. The paper's queues are per server, kept level by migration;
 //   here there is one for the cluster, which is what they come to when level. A suspension costs
 //   the paper 100 ms; here it costs a checkpoint and a load, 15 s to a minute, so the quantum is as
 //   long as is best for it. Nothing is kept for a wide job: that is twice the mean JCT, and why no
 //   bound is claimed on its wait (patience may be set).
-// - Affinity (section 4.2, algorithm 1): place/affinity.h. New jobs have devices for themselves.
-// - Packing (sections 3.3 and 4.3), when no device is empty: the job that uses least of its devices
+// - Affinity (reactive mode, algorithm 1): place/affinity.h. New jobs have devices for themselves.
+// - Packing (introspective mode), when no device is empty: the job that uses least of its devices
 //   first, beside the job whose devices are the least used, where shares and memory fit. It is kept
 //   if, after a trial, all together are faster than they would be in turns, and undone else; then
 //   the next one is tried. What a job declares stands for the paper's profile of it before it has
@@ -17,12 +17,11 @@
 //   that never ran alone counts as undisturbed: nobody knows better. Speeds are compared with the
 //   best that a job ever had, so a job that is slow for another reason (scattered over servers) may
 //   be taken for one that suffers from sharing.
-// - Migration (section 4.3), from the most to the least loaded: when nobody waits, a job that
-// shares
-//   devices moves to empty ones if what the sharers lose is worth it. Its cost in the paper is a
-//   second; here a move costs what a suspension does. Moves to bring a scattered job together are
-//   not made: who waits has the devices that come free.
-// - Growing a job beyond its GPUs while devices idle (section 3.4) is for jobs that say that they
+// - Migration (introspective mode), from the most to the least loaded: when nobody waits, a job
+//   that shares devices moves to empty ones if what the sharers lose is worth it. Its cost in the
+//   paper is a second; here a move costs what a suspension does. Moves to bring a scattered job
+//   together are not made: who waits has the devices that come free.
+// - Growing a job beyond its GPUs while devices idle (grow-shrink) is for jobs that say that they
 //   can use them: none here does, and all run whole.
 //
 // Exclusively used GPUs leave time slicing and affinity.

@@ -1,5 +1,5 @@
 // Who shares devices with whom, and what that brings: measured, not foreseen (Xiao et al., OSDI
-// 2018, section 4.3, packing).
+// 2018, introspective mode, packing).
 #pragma once
 
 #include <cstdint>

@@ -2,11 +2,11 @@
 //
 // - Inside a job the paper places the troublesome tasks (long, or tough to pack) on an empty plane
 //   of resources and time first, then their ancestors and descendants around them, and follows that
-//   order when the job runs (sections 4 and 5). Here all tasks of a replica run together, iteration
-//   by iteration, so the order of the task graph leaves a scheduler no choice: of the paper's idea
-//   remains which job goes first and on which servers. Of the jobs that start at one moment those
-//   of the most tasks choose their servers first, and the others fit around them.
-// - Between jobs (section 5) each has a score: how well its demand is aligned with what is there
+//   order when the job runs (offline and online part). Here all tasks of a replica run together,
+//   iteration by iteration, so the order of the task graph leaves a scheduler no choice: of the
+//   paper's idea remains which job goes first and on which servers. Of the jobs that start at one
+//   moment those of the most tasks choose their servers first, and the others fit around them.
+// - Between jobs (online part) each has a score: how well its demand is aligned with what is there
 //   (the packing score of Tetris, SIGCOMM 2014), less its remaining work, over all resources and
 //   weighted. Here, with the footprint d (the mean part of the cluster's GPUs, cores and memory
 //   that it takes) and the predicted remaining time r, the job with the least
@@ -27,6 +27,7 @@
 // Defaults by seeds 101-102, mean JCT in s at 1,860 jobs, exclusive and shared: w 0: 14,793 and
 // 7,084; 1: 14,634 and 7,015; 5: 14,501 and 6,964; 100: 14,462 and 6,981, with fewer deadlines met
 // (0.936 against 0.945 and 0.959 against 0.964). Without preemption (w 1) 24,837 and 12,476.
+// Seeds 101-105, w 5: 15,396 and 7,502 (smith: 15,710 and 7,981).
 #pragma once
 
 #include "policy/policy.h"
