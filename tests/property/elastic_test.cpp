@@ -45,9 +45,11 @@ TEST(ElasticProperty, WithoutPredictionsFirstComeFirstServed) {
     }
     const Workload workload = testing::workload_of(jobs);
     const Cluster cluster = testing::cluster_of("2x2");
-    const auto fifo = testing::run_policy(cluster, workload, "fifo", {.predict = "none", .faults = {}});
+    const auto fifo =
+        testing::run_policy(cluster, workload, "fifo", {.predict = "none", .faults = {}});
     for (const char* const name : {"slaq", "optimus", "hypersched"}) {
-      const auto run = testing::run_policy(cluster, workload, name, {.predict = "none", .faults = {}});
+      const auto run =
+          testing::run_policy(cluster, workload, name, {.predict = "none", .faults = {}});
       EXPECT_EQ(testing::first_difference(fifo.log, run.log), "") << name;
     }
   }

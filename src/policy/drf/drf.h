@@ -6,10 +6,10 @@
 // user's next is the first in order of arrival of its jobs. Without a user a job counts for its
 // virtual cluster, without that for itself. Nothing is preempted.
 //
-// Algorithm 1 stops at a task that does not fit. Here, as in both systems, others go on, so wide jobs
-// may starve. With the option patience_h what is free is kept for the job that has waited longest,
-// once it has waited for so long: YARN's reservations. Under overload that makes it first come first
-// served, which costs far more than it gives; so it is off by default.
+// Algorithm 1 stops at a task that does not fit. Here, as in both systems, others go on, so wide
+// jobs may starve. With the option patience_h what is free is kept for the job that has waited
+// longest, once it has waited for so long: YARN's reservations. Under overload that makes it first
+// come first served, which costs far more than it gives; so it is off by default.
 #pragma once
 
 #include "policy/policy.h"
