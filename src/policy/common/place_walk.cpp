@@ -194,6 +194,31 @@ bool PlaceWalk::enough_from(std::size_t first, bool all, const Job& job) const {
   return milli >= asked;
 }
 
+// The same for a placer that counts whole devices, exactly: a device that several share is empty
+// only when all of them have left.
+bool PlaceWalk::enough_empty_from(std::size_t first, const Job& job) {
+  const std::int64_t asked = asked_milli(job);
+  std::int64_t milli = free_milli(job.gpu_types);
+  const GpuTypeMask types = usable_types(*view_.cluster, job);
+  regained_milli_.assign(view_.devices.size(), 0);
+  for (std::size_t r = runners_.size(); r > first && milli < asked; --r) {
+    const Runner& runner = runners_[r - 1];
+    if (!runner.holds || !runner.may_leave || (runner.types & types) == 0) continue;
+    const JobId id{runner.entry.id};
+    for (const Placement& place : view_.placements_of(id)) {
+      if (!place.device.valid()) continue;
+      std::uint32_t& regained = regained_milli_[place.device.index()];
+      regained += view_.job(id).gpu_milli_per_task;
+      const std::uint32_t type = view_.cluster->devices[place.device.index()].type.value;
+      if (free_.free_milli_of(place.device) + regained == kWholeGpuMilli &&
+          (types >> type & 1U) != 0) {
+        milli += kWholeGpuMilli;
+      }
+    }
+  }
+  return milli >= asked;
+}
+
 bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
   if (!rules_.preempts || job.gpu_milli_per_task == 0) return false;
   if (running_ == nullptr) running_ = &ask_running_();
@@ -207,6 +232,9 @@ bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
   const std::size_t first = first_after(key, id);
   if (!enough_from(first, false, job)) {
     if (rules_.keeps && enough_from(first, true, job)) keep_for(id, job);
+    return false;
+  }
+  if (rules_.placer != nullptr && asked_milli(job) > 0 && !enough_empty_from(first, job)) {
     return false;
   }
   const auto leave = [&](std::size_t r) {

@@ -54,9 +54,8 @@ class PlaceWalk {
     // the first in the order): the others fit around them.
     bool widest_first = false;
   };
-  // The jobs that run: key, and as weight the thousandths of GPUs that they hold, as
-  // the placer counts them. Asked for once
-  // somebody needs room that is not free.
+  // The jobs that run: key, and as weight the thousandths of GPUs that they hold, as the placer
+  // counts them. Asked for once somebody needs room that is not free.
   using Running = std::function<const OrderedBlocks&()>;
 
   // Of a class of waiting jobs whose first fails all fail, as room only shrinks along the order.
@@ -89,6 +88,7 @@ class PlaceWalk {
   bool start(JobId id, Key key);
   [[nodiscard]] bool find_room(const Job& job, JobId id, Key key);
   bool make_room(const Job& job, JobId id, Key key);
+  [[nodiscard]] bool enough_empty_from(std::size_t first, const Job& job);
   [[nodiscard]] std::size_t first_after(Key key, JobId id) const;
   [[nodiscard]] bool enough_from(std::size_t first, bool all, const Job& job) const;
   void keep_for(JobId id, const Job& job);
@@ -110,6 +110,7 @@ class PlaceWalk {
   RefusedDemands refused_;                   // by a placer that counts whole devices
   GpuTypeMask kept_types_ = 0;
   std::vector<std::size_t> moved_;
+  std::vector<std::uint32_t> regained_milli_;  // by device
   std::vector<Stop> stops_;
   std::vector<Start> starts_;
   std::vector<KeptRoom> kept_;

@@ -1,6 +1,7 @@
 #include "policy/gandiva/tenants.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -28,35 +29,48 @@ std::optional<double> relative_speed(const ClusterView& view, JobId id) {
   return *speed / (*best * replicas);
 }
 
-Tenants::Tenants(const ClusterView& view, const IdSet& running) : view_(view) {
+Tenants::Tenants(const ClusterView& view, const IdSet& running)
+    : view_(view), first_(view.devices.size(), kNone), last_(view.devices.size(), kNone) {
   for (std::uint32_t j = running.first(); j != IdSet::kNone; j = running.at_or_after(j + 1)) {
     const JobId id{j};
     if (!takes_a_share(view.job(id))) continue;
     for (const Placement& place : view.placements_of(id)) {
       if (!place.device.valid() || view.devices[place.device.index()].tasks < 2) continue;
-      std::vector<JobId>& here = shared_[place.device.value];
-      if (here.empty() || here.back() != id) here.push_back(id);
+      note(id, place.device);
     }
   }
-  for (const auto& [device, here] : shared_) {
-    for (const JobId id : here) {
-      const bool first = std::ranges::all_of(
-          here, [&](JobId other) { return other == id || starts_before(view, id, other); });
-      if (!first) guests_.push_back(id);
-    }
+  for (const std::uint32_t first : first_) {
+    if (first != kNone) note_guests_of(first);
   }
   std::sort(guests_.begin(), guests_.end());
   guests_.erase(std::unique(guests_.begin(), guests_.end()), guests_.end());
+}
+
+void Tenants::note(JobId id, DeviceId device) {
+  std::uint32_t& last = last_[device.index()];
+  if (last != kNone && tenants_[last].job == id) return;
+  const auto own = static_cast<std::uint32_t>(tenants_.size());
+  tenants_.push_back({.job = id});
+  (last == kNone ? first_[device.index()] : tenants_[last].next) = own;
+  last = own;
+}
+
+// All on a device but the one that started first.
+void Tenants::note_guests_of(std::uint32_t first) {
+  JobId host = tenants_[first].job;
+  for (std::uint32_t t = tenants_[first].next; t != kNone; t = tenants_[t].next) {
+    const bool before = starts_before(view_, tenants_[t].job, host);
+    guests_.push_back(before ? std::exchange(host, tenants_[t].job) : tenants_[t].job);
+  }
 }
 
 std::vector<JobId> Tenants::partners(JobId id) const {
   std::vector<JobId> out;
   for (const Placement& place : view_.placements_of(id)) {
     if (!place.device.valid()) continue;
-    const auto here = shared_.find(place.device.value);
-    if (here == shared_.end()) continue;
-    std::ranges::copy_if(here->second, std::back_inserter(out),
-                         [&](JobId other) { return other != id; });
+    for_each_on(place.device, [&](JobId other) {
+      if (other != id) out.push_back(other);
+    });
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

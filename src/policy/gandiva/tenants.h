@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -32,8 +31,26 @@ class Tenants {
   [[nodiscard]] std::optional<double> gain(JobId guest) const;
 
  private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+  struct Tenant {
+    JobId job;
+    std::uint32_t next = kNone;  // on the same device
+  };
+
+  void note(JobId id, DeviceId device);
+  void note_guests_of(std::uint32_t first);
+  template <class Visit>
+  void for_each_on(DeviceId device, Visit visit) const {
+    for (std::uint32_t t = first_[device.index()]; t != kNone; t = tenants_[t].next) {
+      visit(tenants_[t].job);
+    }
+  }
+
   const ClusterView& view_;
-  std::map<std::uint32_t, std::vector<JobId>> shared_;  // by device: who is there, by JobId
+  std::vector<std::uint32_t>
+      first_;                        // by device, if it is shared: in tenants_, by JobId from there
+  std::vector<std::uint32_t> last_;  // by device
+  std::vector<Tenant> tenants_;
   std::vector<JobId> guests_;
 };
 
