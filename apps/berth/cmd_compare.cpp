@@ -184,6 +184,18 @@ Status check_report_folder(const Args& args) {
   }
   BERTH_TRY(const AtomicFile probe,
             AtomicFile::create((there ? folder / "report.html" : folder).string()));
+  if (!args.has("--json") || args.text("--json") == "-") return {};
+  const auto whole = [](const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  for (const std::string_view own : {"report.html", "runs.jsonl"}) {
+    if (whole(args.text("--json")) != whole(folder / own)) continue;
+    Error error = usage_error("a file that --report writes itself", "--json");
+    error.found = fmt::format("'{}'", printable(args.text("--json")));
+    error.expected = "another name";
+    return fail(std::move(error));
+  }
   return {};
 }
 
@@ -199,8 +211,8 @@ Result<CompareSetup> compare_options(const Args& args) {
   BERTH_TRY(const std::int64_t seeds, args.integer("--seeds", 1, 10'000));
   out.seeds = static_cast<std::size_t>(seeds);
   BERTH_TRY(out.choice, sharing_choice(args));
-  BERTH_CHECK_OK(check_outputs(args, kOutputs));
   BERTH_CHECK_OK(check_report_folder(args));
+  BERTH_CHECK_OK(check_outputs(args, kOutputs));
   return out;
 }
 

@@ -149,6 +149,10 @@ Result<RunResults> run_tasks(const CompareJobs& jobs, const std::vector<RunTask>
       const std::lock_guard lock(mutex);
       if (!record || !added) {
         Error error = record ? std::move(added).error() : std::move(record).error();
+        if (!record) {
+          error.message = fmt::format("policy {}, {}, seed {}: {}", tasks[i].policy,
+                                      sharing_name(tasks[i].sharing), tasks[i].seed, error.message);
+        }
         if (!first_error) first_error = std::move(error);
         next = left.size();
         return;

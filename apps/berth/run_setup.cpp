@@ -202,6 +202,38 @@ Result<Sharing> sharing_option(const Args& args) {
   return sharing == "shared" ? Sharing::kShared : Sharing::kExclusive;
 }
 
+namespace {
+
+TimeUs faults_until_us(const Workload& workload) {
+  return 2 * workload.jobs.back().submit_us + 30 * kUsPerDay;
+}
+
+// How many failures are to be expected; each is held in memory.
+double expected_faults(const FaultProcess& process, const Cluster& cluster, TimeUs until_us) {
+  const auto of = [&](std::size_t things, TimeUs between_us, TimeUs long_us) {
+    if (between_us <= 0) return 0.0;
+    return static_cast<double>(things) * static_cast<double>(until_us) /
+           static_cast<double>(between_us + long_us);
+  };
+  return of(cluster.servers.size(), process.server_between_us, process.server_repair_us) +
+         of(cluster.gpus(), process.device_between_us, process.device_repair_us) +
+         of(cluster.gpus(), process.slow_between_us, process.slow_for_us);
+}
+
+Status check_faults(const RunSetup& setup) {
+  if (!setup.faults.process) return {};
+  constexpr double kMostFaults = 5e6;
+  const double expected =
+      expected_faults(*setup.faults.process, setup.cluster, faults_until_us(setup.workload));
+  if (expected <= kMostFaults) return {};
+  Error error = usage_error("too many failures", "--faults");
+  error.found = fmt::format("about {:.0f} in this run", expected);
+  error.expected = fmt::format("at most {:.0f}", kMostFaults);
+  return fail(std::move(error));
+}
+
+}  // namespace
+
 Result<RunSetup> read_run_setup(const Args& args, Sharing sharing) {
   constexpr std::array<std::string_view, 2> kSwitch = {"on", "off"};
   RunSetup setup;
@@ -232,10 +264,12 @@ Result<RunSetup> read_run_setup(const Args& args, Sharing sharing) {
   if (source.draws()) {
     source.trace = std::move(read.trace);
     BERTH_TRY(setup.workload, draw_workload(setup, sharing, setup.seed, setup.report));
+    BERTH_CHECK_OK(check_faults(setup));
     return setup;
   }
   BERTH_TRY(setup.workload, as_traced(std::move(read.trace), setup.cluster, sharing, setup.report));
   if (source.load != 1.0) divide_arrivals(setup.workload, source.load);
+  BERTH_CHECK_OK(check_faults(setup));
   return setup;
 }
 
@@ -254,8 +288,8 @@ Result<Workload> draw_workload(const RunSetup& setup, Sharing sharing, std::uint
 std::vector<FaultEvent> draw_faults_of(const RunSetup& setup, const Workload& workload,
                                        std::uint64_t seed) {
   if (!setup.faults.process) return setup.faults.events;
-  const TimeUs until_us = 2 * workload.jobs.back().submit_us + 30 * kUsPerDay;
-  return draw_faults(*setup.faults.process, setup.cluster, until_us, Rng(seed).fork("faults"));
+  return draw_faults(*setup.faults.process, setup.cluster, faults_until_us(workload),
+                     Rng(seed).fork("faults"));
 }
 
 namespace {

@@ -26,6 +26,16 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
+// Marks that reorder what follows them on the line: U+061C, U+200E-F, U+202A-E, U+2066-9.
+bool is_bidi_mark(std::string_view character) {
+  if (character == "\xD8\x9C") return true;
+  if (character.size() != 3 || character[0] != '\xE2') return false;
+  const auto second = static_cast<unsigned char>(character[1]);
+  const auto third = static_cast<unsigned char>(character[2]);
+  if (second == 0x80) return third == 0x8E || third == 0x8F || (third >= 0xAA && third <= 0xAE);
+  return second == 0x81 && third >= 0xA6 && third <= 0xA9;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
@@ -52,7 +62,13 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
       text.remove_prefix(1);
       continue;
     }
-    out += text.substr(0, length);
+    if (is_bidi_mark(text.substr(0, length))) {
+      for (const char c : text.substr(0, length)) {
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      }
+    } else {
+      out += text.substr(0, length);
+    }
     text.remove_prefix(length);
   }
   return out;

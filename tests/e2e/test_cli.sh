@@ -95,6 +95,9 @@ refused 2 "--load" "${run[@]}" --load nan
 refused 2 "--set" "${run[@]}" --set novalue
 refused 2 "nosuch" "${run[@]}" --set nosuch=1
 refused 2 "a policy that does not run" "${run[@]}" --set tiresias.round_s=60
+refused 2 "too many failures" "${run[@]}" --faults device:0.1:0.01 --load 1e-6
+refused 2 "a file that --report writes itself" compare --trace trace.csv --cluster 2x2 \
+  --policies fifo,sjf --report kept --json kept/runs.jsonl
 refused 2 "a policy that does not run" "${run[@]}" --set .round_s=60
 refused 2 "--cluster" simulate --trace trace.csv --cluster 0x8 --policy fifo
 refused 2 "extra" "${run[@]}" extra

@@ -95,5 +95,32 @@ TEST(TrainingProperty, RealPoliciesDoTheSameInBothEngines) {
   }
 }
 
+// Every job shares devices, many have replicas, and failures take some of these: whoever packs jobs
+// beside others must not go where nothing is left.
+TEST(TrainingProperty, JobsThatShareLoseReplicas) {
+  for (int i = 0; i < testing::cases(300); ++i) {
+    const std::uint64_t seed = seed_of(i) + 9000;
+    Rng rng(seed);
+    Case trial;
+    trial.cluster = testing::random_training_cluster(rng);
+    trial.workload = testing::random_training(rng, trial.cluster);
+    for (Job& job : trial.workload.jobs) {
+      if (job.gpu_milli_per_task == 0) continue;
+      job.gpu_milli_per_task = static_cast<std::uint32_t>(50 + rng.below(400));
+      job.gpu_memory_mib_per_task = 0;
+    }
+    trial.faults = testing::random_faults(rng, trial.cluster);
+    const auto predictors = make_predictors("noisy:0.5", trial.workload, seed);
+    for (const PolicyInfo& info : all_policies()) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed << ", policy " << info.name);
+      const auto policy = testing::quick_policy(info);
+      const auto result = simulate(trial.cluster, trial.workload, *policy, **predictors,
+                                   {.seed = seed, .check = true, .faults = trial.faults});
+      EXPECT_TRUE(result) << result.error().text();
+      if (HasFailure()) return;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace berth

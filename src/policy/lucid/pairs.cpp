@@ -45,9 +45,11 @@ bool PairPlacer::may_share(const Job& job) const {
 void PairPlacer::add_host(JobId id, std::span<const Placement> places) {
   const Job& job = view_->job(id);
   if (!may_share(job)) return;
+  // Whole (a failure may have taken a replica), and alone.
   const auto alone = [&](const Placement& place) {
-    return !place.device.valid() ||
-           free_.free_milli_of(place.device) + job.gpu_milli_per_task == kWholeGpuMilli;
+    return place.server.valid() &&
+           (!place.device.valid() ||
+            free_.free_milli_of(place.device) + job.gpu_milli_per_task == kWholeGpuMilli);
   };
   if (places.size() != job.tasks || !std::ranges::all_of(places, alone)) return;
   hosts_[job.workers()].push_back({.id = id,

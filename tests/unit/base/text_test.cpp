@@ -77,6 +77,8 @@ TEST(Text, ForPeople) {
 TEST(Text, NothingUnprintableReachesATerminal) {
   EXPECT_EQ(printable("a\x1b[31m\n\xff\xc2\x9b"), "a\\x1b[31m\\n\\xff\\xc2\\x9b");
   EXPECT_EQ(printable("Müller 日本"), "Müller 日本");
+  EXPECT_EQ(printable("a\u202Egnp.exe\u2066\u061C"),
+            "a\\xe2\\x80\\xaegnp.exe\\xe2\\x81\\xa6\\xd8\\x9c");
   EXPECT_EQ(printable(std::string(100, 'x'), 10), "xxxxxxxxxx...");
 }
 
