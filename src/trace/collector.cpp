@@ -52,7 +52,8 @@ constexpr std::array kBounds{
 // All at once: every job passes here, and almost none is beyond one.
 template <std::size_t... kIndex>
 bool breaks_any(const TraceJob& job, std::index_sequence<kIndex...> /*all*/) {
-  return (((job.*kBounds[kIndex].field).value_or(0) > kBounds[kIndex].most) | ...);
+  return (static_cast<unsigned>((job.*kBounds[kIndex].field).value_or(0) > kBounds[kIndex].most) |
+          ...) != 0;
 }
 
 const Bound* broken_bound(const TraceJob& job) {
