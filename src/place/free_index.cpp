@@ -158,7 +158,6 @@ bool FreeIndex::may_fit_shares(const Job& job, GpuTypeMask types) const {
   return any_device && milli >= job.gpu_milli();
 }
 
-// Tasks for which the server has cores and main memory, of those that it states.
 std::int64_t FreeIndex::tasks_by_host(const Job& job, std::uint32_t server) const {
   const ResourceVector& capacity = cluster_->servers[server].capacity;
   std::int64_t tasks = kNoLimit;

@@ -47,6 +47,8 @@ class FreeIndex {
   // Whether all tasks of the job fit now.
   [[nodiscard]] bool fits(const Job& job) const;
 
+  // Tasks for which the server has cores and main memory, of those that it states.
+  [[nodiscard]] std::int64_t tasks_by_host(const Job& job, std::uint32_t server) const;
   // Places all tasks of the job, on as few servers as possible: the fullest server that holds them
   // all, else the emptiest servers first; of these rather servers with cores and main memory for
   // them. Tasks with a share go to the fullest devices with room for their share and their memory,
@@ -82,7 +84,6 @@ class FreeIndex {
   void add_to_places(const Job& job, std::span<const Placement> places, int sign);
   void charge_host(const Job& job, ServerId server, std::int64_t tasks);
   void take_place(const Job& job, std::uint32_t device);
-  [[nodiscard]] std::int64_t tasks_by_host(const Job& job, std::uint32_t server) const;
   [[nodiscard]] bool is_empty(std::uint32_t server) const {
     return server_whole_free_[server] == cluster_->servers[server].gpus;
   }

@@ -68,8 +68,10 @@ bool PairPlacer::has_room(const Host& host, const Job& job) const {
   return std::ranges::all_of(host.places, [&](const Placement& place) {
     if (!place.device.valid()) return true;
     const std::uint32_t type = view_->cluster->devices[place.device.index()].type.value;
+    const auto here = std::ranges::count(host.places, place.server, &Placement::server);
     return (types >> type & 1U) != 0 &&
-           tasks_in(job, free_.free_milli_of(place.device), free_.free_mib_of(place.device)) > 0;
+           tasks_in(job, free_.free_milli_of(place.device), free_.free_mib_of(place.device)) > 0 &&
+           free_.tasks_by_host(job, place.server.value) >= here;
   });
 }
 
