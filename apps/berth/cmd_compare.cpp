@@ -185,12 +185,8 @@ Status check_report_folder(const Args& args) {
   BERTH_TRY(const AtomicFile probe,
             AtomicFile::create((there ? folder / "report.html" : folder).string()));
   if (!args.has("--json") || args.text("--json") == "-") return {};
-  const auto whole = [](const std::filesystem::path& path) {
-    std::error_code ignored;
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
-  };
   for (const std::string_view own : {"report.html", "runs.jsonl"}) {
-    if (whole(args.text("--json")) != whole(folder / own)) continue;
+    if (whole_path(args.text("--json")) != whole_path((folder / own).string())) continue;
     Error error = usage_error("a file that --report writes itself", "--json");
     error.found = fmt::format("'{}'", printable(args.text("--json")));
     error.expected = "another name";

@@ -16,6 +16,14 @@ Status write_output(const std::string& path, std::string_view content) {
   return file.commit();
 }
 
+std::string whole_path(const std::string& path) {
+  std::error_code no_matter;
+  const std::string whole =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path, no_matter), no_matter)
+          .string();
+  return whole.empty() ? path : whole;
+}
+
 Status check_outputs(const Args& args, std::span<const std::string_view> options) {
   std::map<std::string, std::string_view> taken;  // by path
   for (const std::string_view option : options) {
@@ -27,12 +35,7 @@ Status check_outputs(const Args& args, std::span<const std::string_view> options
                          !std::filesystem::is_regular_file(status) &&
                          !std::filesystem::is_directory(status);
     if (special) continue;  // a pipe or a device: opening it is heard at the other end
-    const std::string whole = path == "-"
-                                  ? path
-                                  : std::filesystem::weakly_canonical(
-                                        std::filesystem::absolute(path, no_matter), no_matter)
-                                        .string();
-    const auto [first, fresh] = taken.emplace(whole.empty() ? path : whole, option);
+    const auto [first, fresh] = taken.emplace(path == "-" ? path : whole_path(path), option);
     if (!fresh) {
       Error error =
           usage_error(fmt::format("the same file as {}", first->second), std::string(option));

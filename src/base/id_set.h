@@ -78,6 +78,11 @@ class IdSet {
     }
     return kNone;
   }
+  // In increasing order; the visit may erase what it is at.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (std::uint32_t id = first(); id != kNone; id = at_or_after(id + 1)) visit(id);
+  }
 
  private:
   std::vector<std::vector<std::uint64_t>> levels_;  // levels_[0] are the members

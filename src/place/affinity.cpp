@@ -25,9 +25,8 @@ void AffinityPlacer::read_affinities() {
   if (known_) return;
   known_ = true;
   affinities_.assign(view_->cluster->servers.size(), 0);
-  for (std::uint32_t j = running_->first(); j != IdSet::kNone; j = running_->at_or_after(j + 1)) {
-    note(view_->job(JobId{j}), view_->placements_of(JobId{j}));
-  }
+  running_->for_each(
+      [&](std::uint32_t j) { note(view_->job(JobId{j}), view_->placements_of(JobId{j})); });
 }
 
 std::uint32_t AffinityPlacer::affinity(ServerId server) {

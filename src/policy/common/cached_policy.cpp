@@ -101,6 +101,14 @@ void CachedPolicy::preempt(const Round& round, JobId id) {
   acted_on_.push_back(id);
 }
 
+bool CachedPolicy::waits_for_places(const Round& round, JobId id) {
+  if (round.view.state(id).status != JobStatus::kPending) return false;
+  const Reason never = never_reason(*round.view.cluster, round.view.job(id));
+  if (never.code == ReasonCode::kNone) return true;
+  give_reason(round, id, never);
+  return false;
+}
+
 void CachedPolicy::give_reason(const Round& round, JobId id, const Reason& reason) {
   const Reason& known = round.view.reasons[id.index()];
   // What is available changes all the time; it alone is no news.

@@ -45,6 +45,8 @@ class CachedPolicy : public Policy {
   void preempt(const Round& round, JobId id);
   // Has the job filed again next round, whatever happens: what was filed for it is a guess.
   void file_again(JobId id) { acted_on_.push_back(id); }
+  // Whether the job waits for places; one that never fits is given that as its reason instead.
+  [[nodiscard]] static bool waits_for_places(const Round& round, JobId id);
   // Notes why a job waits, if that is not what the view says already.
   static void give_reason(const Round& round, JobId id, const Reason& reason);
   static void set_head(const Round& round, std::uint32_t slot, JobId id);

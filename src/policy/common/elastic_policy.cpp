@@ -10,10 +10,6 @@
 namespace berth {
 namespace {
 
-TimeUs us_of(double value, TimeUs unit) {
-  return std::llround(value * static_cast<double>(unit));
-}
-
 // Tiers of units.
 constexpr std::uint8_t kPatient = 0;
 constexpr std::uint8_t kFirst = 1;
@@ -33,8 +29,7 @@ ElasticPolicy::ElasticPolicy(const ElasticSettings& settings, bool one_for_each)
     : interval_us_(us_of(settings.interval_s, kUsPerS)),
       least_run_us_(us_of(settings.least_run_s, kUsPerS)),
       hold_(settings.hold),
-      patience_us_(settings.patience_h > 0 ? us_of(settings.patience_h, kUsPerHour) : kNever),
-      patient_share_(settings.patient_share),
+      patience_(settings.patience_h, settings.patient_share),
       one_for_each_(one_for_each) {}
 
 void ElasticPolicy::reset(const Round& /*round*/) {
@@ -48,22 +43,16 @@ void ElasticPolicy::reset(const Round& /*round*/) {
 
 void ElasticPolicy::file_job(const Round& round, JobId id) {
   const Job& job = round.view.job(id);
-  const JobStatus status = round.view.state(id).status;
   for (IdSet* set : {&waiting_, &waiting_without_gpu_, &running_, &privileged_}) {
     set->grow(round.view.jobs.size());
     set->erase(id.value);
   }
   note(round, id);
-  if (status == JobStatus::kRunning) {
+  if (round.view.state(id).status == JobStatus::kRunning) {
     if (job.gpu_milli_per_task > 0) running_.insert(id.value);
     return;
   }
-  if (status != JobStatus::kPending) return;
-  const Reason never = never_reason(*round.view.cluster, job);
-  if (never.code != ReasonCode::kNone) {
-    give_reason(round, id, never);
-    return;
-  }
+  if (!waits_for_places(round, id)) return;
   (job.gpu_milli_per_task > 0 ? waiting_ : waiting_without_gpu_).insert(id.value);
   newly_filed_.push_back(id);
 }
@@ -75,16 +64,9 @@ bool ElasticPolicy::at_multiple(TimeUs now_us) const {
 }
 
 void ElasticPolicy::start_without_gpu(const Round& round) {
-  IdSet& ids = waiting_without_gpu_;
-  for (std::uint32_t j = ids.first(); j != IdSet::kNone; j = ids.at_or_after(j + 1)) {
-    if (try_start(round, JobId{j})) ids.erase(j);
-  }
-}
-
-bool ElasticPolicy::was_patient(const Round& round, JobId id) const {
-  if (patience_us_ == kNever) return false;
-  const JobState& state = round.view.state(id);
-  return state.last_start_us - waits_since(round.view.job(id), state) >= patience_us_;
+  waiting_without_gpu_.for_each([&](std::uint32_t j) {
+    if (try_start(round, JobId{j})) waiting_without_gpu_.erase(j);
+  });
 }
 
 // Who has waited for so long, the longest wait first, as far as they may go before the others.
@@ -92,19 +74,19 @@ void ElasticPolicy::list_privileged(const Round& round) {
   for (std::uint32_t j = privileged_.first(); j != IdSet::kNone; j = privileged_.first()) {
     privileged_.erase(j);
   }
-  if (patience_us_ == kNever) return;
+  if (!patience_.has_limit()) return;
   std::int64_t milli = 0;
-  for (std::uint32_t j = running_.first(); j != IdSet::kNone; j = running_.at_or_after(j + 1)) {
-    if (was_patient(round, JobId{j})) milli += replicas_of(round.view.job(JobId{j}), 1).gpu_milli();
-  }
+  running_.for_each([&](std::uint32_t j) {
+    if (patience_.was_over(round.view, JobId{j}))
+      milli += replicas_of(round.view.job(JobId{j}), 1).gpu_milli();
+  });
   std::vector<std::pair<TimeUs, std::uint32_t>> patient;  // JobId
-  for (std::uint32_t j = waiting_.first(); j != IdSet::kNone; j = waiting_.at_or_after(j + 1)) {
+  waiting_.for_each([&](std::uint32_t j) {
     const TimeUs since_us = waits_since(round.view.job(JobId{j}), round.view.state(JobId{j}));
-    if (round.view.now_us - since_us >= patience_us_) patient.emplace_back(since_us, j);
-  }
+    if (patience_.is_over(round.view.now_us - since_us)) patient.emplace_back(since_us, j);
+  });
   std::sort(patient.begin(), patient.end());
-  const auto most_milli = static_cast<std::int64_t>(
-      patient_share_ * static_cast<double>(free_.capacity_milli(kAnyGpuType)));
+  const std::int64_t most_milli = patience_.most_milli(free_);
   for (const auto& [since_us, id] : patient) {
     const bool first = milli == 0;
     milli += replicas_of(round.view.job(JobId{id}), 1).gpu_milli();
@@ -151,7 +133,7 @@ void ElasticPolicy::add_units(const Round& round, JobId id, std::uint32_t from,
                            .tier = one_for_each_ && k > 0 ? kFurther : kFirst,
                            .runs = runs,
                            .may_leave = may_leave};
-    if (k == 0 && (runs ? was_patient(round, id) : privileged_.contains(id.value))) {
+    if (k == 0 && (runs ? patience_.was_over(round.view, id) : privileged_.contains(id.value))) {
       unit.privileged = true;
       unit.tier = kPatient;
       unit.worth = -static_cast<double>(waits_since(job, state));
@@ -248,9 +230,7 @@ void ElasticPolicy::give_reasons(const Round& round, const ReplicaWalk& walk, bo
     explain_wait(round, id, walk.kept(), others_first);
   };
   if (to_all) {
-    for (std::uint32_t j = waiting_.first(); j != IdSet::kNone; j = waiting_.at_or_after(j + 1)) {
-      explain(JobId{j});
-    }
+    waiting_.for_each([&](std::uint32_t j) { explain(JobId{j}); });
   } else {
     for (const JobId id : newly_filed_) {
       if (waiting_.contains(id.value)) explain(id);

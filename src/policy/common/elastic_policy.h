@@ -17,6 +17,7 @@
 #include "base/id_set.h"
 #include "policy/common/cached_policy.h"
 #include "policy/common/options.h"
+#include "policy/common/patience.h"
 #include "policy/common/replica_walk.h"
 
 namespace berth {
@@ -70,7 +71,6 @@ class ElasticPolicy : public CachedPolicy {
   void add_units(const Round& round, JobId id, std::uint32_t from,
                  std::vector<ReplicaWalk::Unit>& out);
   void list_privileged(const Round& round);
-  [[nodiscard]] bool was_patient(const Round& round, JobId id) const;
   void carry_out(const Round& round, const ReplicaWalk& walk);
   void give_reasons(const Round& round, const ReplicaWalk& walk, bool to_all);
   [[nodiscard]] TimeUs next_wake(const Round& round) const;
@@ -78,8 +78,7 @@ class ElasticPolicy : public CachedPolicy {
   TimeUs interval_us_;
   TimeUs least_run_us_;
   double hold_;
-  TimeUs patience_us_;
-  double patient_share_;
+  Patience patience_;
   bool one_for_each_;
 
   IdSet waiting_;

@@ -14,12 +14,7 @@ void FifoPolicyBase::file_job(const Round& round, JobId id) {
     if (queued) dequeue(id);
     return;
   }
-  if (queued) return;
-  const Reason never = never_reason(*round.view.cluster, round.view.job(id));
-  if (never.code != ReasonCode::kNone) {
-    give_reason(round, id, never);
-    return;
-  }
+  if (queued || !waits_for_places(round, id)) return;
   queue_.grow(id.index() + 1);
   enqueue(round, id);
   newly_filed_.push_back(id);

@@ -1,7 +1,7 @@
 // Reading --set key=value for a policy.
 #pragma once
 
-#include <initializer_list>
+#include <cmath>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,6 +17,11 @@ struct NumberSetting {
   double low;
   double high;
 };
+
+// A setting of so many seconds, hours...
+[[nodiscard]] inline TimeUs us_of(double value, TimeUs unit) {
+  return std::llround(value * static_cast<double>(unit));
+}
 
 // Sets what is given; an error for a key that the policy does not know, or a value out of bounds.
 [[nodiscard]] Status read_options(std::string_view policy, std::span<const PolicyOption> options,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "policy/common/replicas.h"
+
 namespace berth {
 namespace {
 
@@ -20,7 +22,7 @@ PlaceWalk::PlaceWalk(const ClusterView& view, FreeIndex& free, const Running& ru
                      const WaitingJobs& waiting, const Rules& rules)
     : view_(view), free_(free), ask_running_(running), waiting_(waiting), rules_(rules) {
   for (const JobId id : rules_.privileged) {
-    if (!start(id, kFirst)) keep_for(id, view_.job(id));
+    if (!start(id, kFirst)) kept_.keep_for(id, view_.job(id));
   }
   walk();
   if (rules_.widest_first) place_widest_first();
@@ -121,10 +123,7 @@ void PlaceWalk::list_runners() {
     const JobState& state = view_.state(id);
     runner.may_leave =
         view_.now_us - state.last_start_us >= least_run_us(state, rules_.least_run_us);
-    for (const Placement& place : view_.placements_of(id)) {
-      if (!place.device.valid()) continue;
-      runner.types |= GpuTypeMask{1} << view_.cluster->devices[place.device.index()].type.value;
-    }
+    runner.types = types_held(view_, id);
     runners_.push_back(runner);
   });
   leaving_milli_.resize(runners_.size() + 1);
@@ -143,7 +142,7 @@ void PlaceWalk::visit_runner() {
 
 bool PlaceWalk::start(JobId id, Key key) {
   const Job& job = view_.job(id);
-  if (is_kept(job)) return false;
+  if (kept_.bar(job)) return false;
   std::vector<Placement> places;
   if (!find_room(job, id, key)) return false;
   // Room in all may still be of no use to a gang.
@@ -163,12 +162,6 @@ bool PlaceWalk::find_room(const Job& job, JobId id, Key key) {
   if (make_room(job, id, key)) return true;
   refused_.add(counted);
   return false;
-}
-
-void PlaceWalk::keep_for(JobId id, const Job& job) {
-  if (!kept_.empty() && kept_.back().job == id) return;
-  kept_types_ |= job.gpu_types;
-  kept_.push_back({id, job.gpu_types});
 }
 
 std::size_t PlaceWalk::first_after(Key key, JobId id) const {
@@ -231,7 +224,7 @@ bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
   if (runners_.empty()) list_runners();
   const std::size_t first = first_after(key, id);
   if (!enough_from(first, false, job)) {
-    if (rules_.keeps && enough_from(first, true, job)) keep_for(id, job);
+    if (rules_.keeps && enough_from(first, true, job)) kept_.keep_for(id, job);
     return false;
   }
   if (rules_.placer != nullptr && asked_milli(job) > 0 && !enough_empty_from(first, job)) {

@@ -65,7 +65,7 @@ class PlaceWalk {
   // To be applied in this order: all stops, then all starts. `free` has them applied already.
   [[nodiscard]] const std::vector<Stop>& stops() const { return stops_; }
   [[nodiscard]] const std::vector<Start>& starts() const { return starts_; }
-  [[nodiscard]] const std::vector<KeptRoom>& kept() const { return kept_; }
+  [[nodiscard]] const std::vector<KeptRoom>& kept() const { return kept_.all(); }
 
  private:
   struct Runner {
@@ -91,10 +91,6 @@ class PlaceWalk {
   [[nodiscard]] bool enough_empty_from(std::size_t first, const Job& job);
   [[nodiscard]] std::size_t first_after(Key key, JobId id) const;
   [[nodiscard]] bool enough_from(std::size_t first, bool all, const Job& job) const;
-  void keep_for(JobId id, const Job& job);
-  [[nodiscard]] bool is_kept(const Job& job) const {
-    return (job.gpu_types & kept_types_) != 0 && job.gpu_milli_per_task > 0;
-  }
   [[nodiscard]] bool privileged_started(JobId id) const;
 
   const ClusterView& view_;
@@ -108,12 +104,11 @@ class PlaceWalk {
   std::size_t next_ = 0;                     // the first runner not visited
   std::size_t displaced_ = 0;                // of those not visited
   RefusedDemands refused_;                   // by a placer that counts whole devices
-  GpuTypeMask kept_types_ = 0;
   std::vector<std::size_t> moved_;
   std::vector<std::uint32_t> regained_milli_;  // by device
   std::vector<Stop> stops_;
   std::vector<Start> starts_;
-  std::vector<KeptRoom> kept_;
+  KeptRooms kept_;
 };
 
 }  // namespace berth

@@ -14,10 +14,6 @@ namespace {
 // Ranks of jobs that run after a long wait: before all others, the longest wait first.
 constexpr std::int64_t kPatient = std::numeric_limits<std::int64_t>::min() / 2;
 
-TimeUs us_of(double value, TimeUs unit) {
-  return std::llround(value * static_cast<double>(unit));
-}
-
 }  // namespace
 
 std::vector<NumberSetting> RankedSettings::numbers() {
@@ -30,8 +26,7 @@ std::vector<NumberSetting> RankedSettings::numbers() {
 RankedPolicy::RankedPolicy(const RankedSettings& settings, bool preempts)
     : round_us_(us_of(settings.round_s, kUsPerS)),
       least_run_us_(us_of(settings.least_run_s, kUsPerS)),
-      patience_us_(settings.patience_h > 0 ? us_of(settings.patience_h, kUsPerHour) : kNever),
-      patient_share_(settings.patient_share),
+      patience_(settings.patience_h, settings.patient_share),
       preempts_(preempts) {}
 
 void RankedPolicy::reset(const Round& /*round*/) {
@@ -47,11 +42,6 @@ void RankedPolicy::reset(const Round& /*round*/) {
   since_.clear();
   newly_filed_.clear();
   forget();
-}
-
-bool RankedPolicy::was_patient(const Round& round, JobId id) const {
-  const JobState& state = round.view.state(id);
-  return state.last_start_us - waits_since(round.view.job(id), state) >= patience_us_;
 }
 
 void RankedPolicy::leave(JobId id) {
@@ -81,21 +71,14 @@ void RankedPolicy::file_job(const Round& round, JobId id) {
   if (state.status == JobStatus::kRunning) {
     running_.insert(id.value);
     running_as_of_us_ = -1;
-    if (was_patient(round, id)) {
+    if (patience_.was_over(round.view, id)) {
       patient_[id.index()] = 1;
       patient_milli_ += job.gpu_milli();
     }
     return;
   }
-  if (state.status != JobStatus::kPending) {
-    note_ended(round, id);
-    return;
-  }
-  const Reason never = never_reason(*round.view.cluster, job);
-  if (never.code != ReasonCode::kNone) {
-    give_reason(round, id, never);
-    return;
-  }
+  if (state.ended()) return note_ended(round, id);
+  if (!waits_for_places(round, id)) return;
   waiting_.insert(id, job, rank(round, id, as_of(round.view.now_us)));
   since_[id.index()] = waits_since(job, state);
   by_wait_.insert({since_[id.index()], id.value, 0});
@@ -142,11 +125,10 @@ const OrderedBlocks& RankedPolicy::rank_running(const Round& round) {
 // Who has waited for so long, as far as they may go before the others.
 void RankedPolicy::list_privileged(const Round& round) {
   privileged_.clear();
-  const auto most_milli = static_cast<std::int64_t>(
-      patient_share_ * static_cast<double>(free_.capacity_milli(kAnyGpuType)));
+  const std::int64_t most_milli = patience_.most_milli(free_);
   std::int64_t milli = patient_milli_;
   const auto* next = by_wait_.at_or_after(std::numeric_limits<TimeUs>::min(), 0);
-  while (next != nullptr && round.view.now_us - next->key >= patience_us_) {
+  while (next != nullptr && patience_.is_over(round.view.now_us - next->key)) {
     const JobId id{next->id};
     milli += round.view.job(id).gpu_milli();
     if (milli > most_milli && (patient_milli_ > 0 || !privileged_.empty())) return;
@@ -215,9 +197,9 @@ void RankedPolicy::give_reasons(const Round& round, const PlaceWalk& walk, bool 
 TimeUs RankedPolicy::next_wake(const Round& round, bool some_run) const {
   const TimeUs now_us = round.view.now_us;
   TimeUs wake_us = kNever;
-  if (patience_us_ < kNever) {
+  if (patience_.has_limit()) {
     const TimeUs since_us = by_wait_.empty() ? now_us : by_wait_.front().key;
-    if (since_us + patience_us_ > now_us) wake_us = since_us + patience_us_;
+    if (since_us + patience_.limit_us() > now_us) wake_us = since_us + patience_.limit_us();
   }
   if (!some_run || !preempts_) return wake_us;
   return std::min(wake_us, round_of(now_us) + round_us_);

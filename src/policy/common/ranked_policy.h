@@ -18,6 +18,7 @@
 #include "place/placer.h"
 #include "policy/common/cached_policy.h"
 #include "policy/common/options.h"
+#include "policy/common/patience.h"
 #include "policy/common/waiting_jobs.h"
 
 namespace berth {
@@ -55,9 +56,7 @@ class RankedPolicy : public CachedPolicy {
   template <class Visit>
   void for_each_active(Visit visit) const {
     by_wait_.for_each([&](const OrderedBlocks::Entry& entry) { visit(JobId{entry.id}); });
-    for (std::uint32_t j = running_.first(); j != IdSet::kNone; j = running_.at_or_after(j + 1)) {
-      visit(JobId{j});
-    }
+    running_.for_each([&](std::uint32_t j) { visit(JobId{j}); });
   }
   // How jobs are placed; null: as the index of free places likes. Asked for at every decision at
   // which somebody waits.
@@ -98,15 +97,13 @@ class RankedPolicy : public CachedPolicy {
   void rank_waiting(const Round& round);
   [[nodiscard]] const OrderedBlocks& rank_running(const Round& round);
   [[nodiscard]] Rank running_rank(const Round& round, JobId id);
-  [[nodiscard]] bool was_patient(const Round& round, JobId id) const;
   void list_privileged(const Round& round);
   void give_reasons(const Round& round, const PlaceWalk& walk, bool to_all);
   [[nodiscard]] TimeUs next_wake(const Round& round, bool some_run) const;
 
   TimeUs round_us_;
   TimeUs least_run_us_;
-  TimeUs patience_us_;
-  double patient_share_;
+  Patience patience_;
   bool preempts_;
 
   WaitingJobs waiting_;
@@ -115,7 +112,6 @@ class RankedPolicy : public CachedPolicy {
   TimeUs reasons_as_of_us_ = -1;  // the round in which everybody was given one
   IdSet running_;
   OrderedBlocks running_order_;
-  std::vector<Rank> running_ranks_;    // by JobId, of those in running_order_
   TimeUs running_as_of_us_ = -1;       // -1: running_order_ is stale
   std::vector<std::uint8_t> patient_;  // by JobId: runs, having waited for so long
   std::int64_t patient_milli_ = 0;     // that those hold

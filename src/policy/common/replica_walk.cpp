@@ -65,24 +65,18 @@ void ReplicaWalk::walk(std::vector<Wish>& wishes) {
 
 bool ReplicaWalk::visit(const Unit& unit) {
   const Job& job = view_.job(unit.job);
-  if ((job.gpu_types & kept_types_) != 0) return false;
+  if (kept_.bar(job)) return false;
   const Job replica = replicas_of(job, 1);
   if (refused_.contains(replica)) return false;
   if (!free_.fits(replica) && !make_room(unit, replica)) {
     refused_.add(replica);
-    if (unit.privileged) keep_for(unit.job, job);
+    if (unit.privileged) kept_.keep_for(unit.job, job);
     return false;
   }
   if (!free_.take(replica, places_)) return false;
   // Which of its replicas it is shows at the end, when all are known.
   change_of(unit.job).starts.push_back({0, places_});
   return true;
-}
-
-void ReplicaWalk::keep_for(JobId id, const Job& job) {
-  if (!kept_.empty() && kept_.back().job == id) return;
-  kept_types_ |= job.gpu_types;
-  kept_.push_back({id, job.gpu_types});
 }
 
 ReplicaWalk::Change& ReplicaWalk::change_of(JobId id) {
@@ -126,15 +120,6 @@ void ReplicaWalk::stay(const Moved& moved) {
   free_.hold(replicas_of(view_.job(id), 1), places_of_replica(view_, id, moved.replica));
 }
 
-GpuTypeMask ReplicaWalk::types_held(JobId id) const {
-  GpuTypeMask types = 0;
-  for (const Placement& place : view_.placements_of(id)) {
-    if (!place.device.valid()) continue;
-    types |= GpuTypeMask{1} << view_.cluster->devices[place.device.index()].type.value;
-  }
-  return types;
-}
-
 // Whether what is free and what replicas after this one hold that may leave, or all of them, is as
 // much as it asks for: a count is cheap, and seldom wrong.
 bool ReplicaWalk::enough(const Job& replica, bool all) const {
@@ -142,9 +127,8 @@ bool ReplicaWalk::enough(const Job& replica, bool all) const {
   for (std::size_t r = runners_.size(); r > next_runner_ && milli < replica.gpu_milli(); --r) {
     const Unit& unit = runners_[r - 1];
     if (!unit.runs || !(all || unit.may_leave)) continue;
-    if ((types_held(unit.job) & replica.gpu_types) == 0) continue;
-    const Job& job = view_.job(unit.job);
-    milli += static_cast<std::int64_t>(job.partitions()) * job.gpu_milli_per_task;
+    if ((types_held(view_, unit.job) & replica.gpu_types) == 0) continue;
+    milli += replicas_of(view_.job(unit.job), 1).gpu_milli();
   }
   return milli >= replica.gpu_milli();
 }
@@ -152,14 +136,14 @@ bool ReplicaWalk::enough(const Job& replica, bool all) const {
 bool ReplicaWalk::make_room(const Unit& unit, const Job& replica) {
   if (next_runner_ == runners_.size()) return false;
   if (!enough(replica, false)) {
-    if (enough(replica, true)) keep_for(unit.job, view_.job(unit.job));
+    if (enough(replica, true)) kept_.keep_for(unit.job, view_.job(unit.job));
     return false;
   }
   moved_.clear();
   for (std::size_t r = runners_.size(); r > next_runner_ && !free_.fits(replica); --r) {
     const Unit& last = runners_[r - 1];
     if (!last.runs || !last.may_leave) continue;
-    if ((types_held(last.job) & replica.gpu_types) == 0) continue;
+    if ((types_held(view_, last.job) & replica.gpu_types) == 0) continue;
     moved_.push_back({r - 1, loneliest(last.job, change_of(last.job))});
     leave(moved_.back());
   }

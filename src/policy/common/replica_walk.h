@@ -50,7 +50,7 @@ class ReplicaWalk {
   // By JobId, of each job that does not just go on. To be applied in this order: all that leave,
   // then all that start.
   [[nodiscard]] const std::map<std::uint32_t, Change>& changes() const { return changes_; }
-  [[nodiscard]] std::span<const KeptRoom> kept() const { return kept_; }
+  [[nodiscard]] std::span<const KeptRoom> kept() const { return kept_.all(); }
 
  private:
   struct Moved {
@@ -67,10 +67,8 @@ class ReplicaWalk {
   [[nodiscard]] bool visit(const Unit& unit);
   [[nodiscard]] bool make_room(const Unit& unit, const Job& replica);
   [[nodiscard]] bool enough(const Job& replica, bool all) const;
-  [[nodiscard]] GpuTypeMask types_held(JobId id) const;
   void leave(const Moved& moved);
   void stay(const Moved& moved);
-  void keep_for(JobId id, const Job& job);
   [[nodiscard]] Change& change_of(JobId id);
   [[nodiscard]] std::uint32_t loneliest(JobId id, const Change& change) const;
   void settle_places();
@@ -83,8 +81,7 @@ class ReplicaWalk {
   std::size_t next_runner_ = 0;  // the first after the unit that is visited
   std::vector<Moved> moved_;     // scratch
   RefusedDemands refused_;
-  GpuTypeMask kept_types_ = 0;
-  std::vector<KeptRoom> kept_;
+  KeptRooms kept_;
   std::map<std::uint32_t, Change> changes_;  // by JobId
   std::vector<Placement> places_;            // scratch
 };

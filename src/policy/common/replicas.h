@@ -21,6 +21,16 @@ namespace berth {
   return view.placements_of(id).subspan(std::size_t{replica} * partitions, partitions);
 }
 
+// The GPU types of the devices that a running job holds.
+[[nodiscard]] inline GpuTypeMask types_held(const ClusterView& view, JobId id) {
+  GpuTypeMask types = 0;
+  for (const Placement& place : view.placements_of(id)) {
+    if (!place.device.valid()) continue;
+    types |= GpuTypeMask{1} << view.cluster->devices[place.device.index()].type.value;
+  }
+  return types;
+}
+
 // How many of its replicas run.
 [[nodiscard]] inline std::uint32_t running_replicas(const ClusterView& view, JobId id) {
   const Job& job = view.job(id);

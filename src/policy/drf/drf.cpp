@@ -1,7 +1,6 @@
 #include "policy/drf/drf.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "base/id_set.h"
 #include "base/int128.h"
 #include "policy/common/cached_policy.h"
+#include "policy/common/demand.h"
 #include "policy/common/options.h"
 #include "policy/common/waiting_jobs.h"
 
@@ -53,12 +53,7 @@ class Drf final : public CachedPolicy {
 };
 
 void Drf::reset(const Round& round) {
-  capacity_ = {};
-  for (const Server& server : round.view.cluster->servers) {
-    capacity_ += server.capacity;
-    capacity_[Resource::kGpuMilli] +=
-        (server.gpus * kWholeGpuMilli) - server.capacity[Resource::kGpuMilli];
-  }
+  capacity_ = capacity_of(*round.view.cluster);
   accounts_.clear();
   account_by_owner_.clear();
   filed_.clear();
@@ -80,20 +75,11 @@ std::uint32_t Drf::account_of(const Job& job, JobId id) {
 std::int64_t Drf::dominant_share(const Account& account) const {
   constexpr Int128 kBillion = 1'000'000'000;
   Int128 largest = 0;
-  for (const Resource kind : {Resource::kGpuMilli, Resource::kCpuMilli, Resource::kMemoryMib}) {
+  for (const Resource kind : kDemanded) {
     if (capacity_[kind] <= 0) continue;
     largest = std::max(largest, kBillion * account.used[kind] / capacity_[kind]);
   }
   return static_cast<std::int64_t>(largest);
-}
-
-// What all tasks of a job ask for.
-ResourceVector demand_of(const Job& job) {
-  ResourceVector demand;
-  demand[Resource::kGpuMilli] = job.gpu_milli();
-  demand[Resource::kCpuMilli] = static_cast<std::int64_t>(job.tasks) * job.cpu_milli_per_task;
-  demand[Resource::kMemoryMib] = static_cast<std::int64_t>(job.tasks) * job.memory_mib_per_task;
-  return demand;
 }
 
 void Drf::renew_turn(const Round& round, Account& account) {
@@ -126,14 +112,12 @@ void Drf::file_as(const Round& round, JobId id, Filed where) {
 }
 
 void Drf::file_job(const Round& round, JobId id) {
-  const JobState& state = round.view.state(id);
-  if (state.status == JobStatus::kPending) {
-    const Reason never = never_reason(*round.view.cluster, round.view.job(id));
-    if (never.code != ReasonCode::kNone) return give_reason(round, id, never);
+  if (waits_for_places(round, id)) {
     newly_filed_.push_back(id);
     return file_as(round, id, Filed::kWaiting);
   }
-  file_as(round, id, state.status == JobStatus::kRunning ? Filed::kRunning : Filed::kNowhere);
+  const bool runs = round.view.state(id).status == JobStatus::kRunning;
+  file_as(round, id, runs ? Filed::kRunning : Filed::kNowhere);
 }
 
 JobId Drf::next_that_fits(GpuTypeMask kept) const {
@@ -186,8 +170,7 @@ Result<std::unique_ptr<Policy>> make_drf(std::span<const PolicyOption> options) 
   double patience_h = 0;  // tried: 0, 1, 6, 24
   const NumberSetting settings[] = {{"patience_h", &patience_h, 0, 1e6}};
   BERTH_CHECK_OK(read_options("drf", options, settings));
-  const double us = patience_h * static_cast<double>(kUsPerHour);
-  return std::make_unique<Drf>(patience_h > 0 ? std::llround(us) : kNever);
+  return std::make_unique<Drf>(patience_h > 0 ? us_of(patience_h, kUsPerHour) : kNever);
 }
 
 }  // namespace berth

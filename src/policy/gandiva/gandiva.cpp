@@ -24,7 +24,7 @@ struct GandivaSettings {
 class Gandiva final : public RankedPolicy {
  public:
   Gandiva(const RankedSettings& settings, const GandivaSettings& own)
-      : RankedPolicy(settings, true), own_(own), trial_us_(std::llround(own.trial_s * 1e6)) {}
+      : RankedPolicy(settings, true), own_(own), trial_us_(us_of(own.trial_s, kUsPerS)) {}
 
  protected:
   // Round robin: all that run are behind all that wait, the longest run last (whoever has not had
@@ -109,12 +109,11 @@ void Gandiva::migrate(const Round& round, const Tenants& tenants) {
 void Gandiva::fill_up(const Round& round, const PlaceWalk& walk) {
   if (own_.packs == 0) return;
   PackingHosts hosts(round.view, free_);
-  for (std::uint32_t j = running_jobs().first(); j != IdSet::kNone;
-       j = running_jobs().at_or_after(j + 1)) {
+  running_jobs().for_each([&](std::uint32_t j) {
     const bool stays = std::ranges::none_of(
         walk.stops(), [&](const PlaceWalk::Stop& stop) { return stop.job.value == j; });
     if (stays) hosts.add(JobId{j});
-  }
+  });
   hosts.sort();
   std::vector<JobId> guests;
   waiting_jobs().for_each([&](const OrderedBlocks::Entry& entry) {

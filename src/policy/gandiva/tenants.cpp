@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/common/replicas.h"
+
 namespace berth {
 namespace {
 
@@ -23,10 +25,7 @@ std::optional<double> relative_speed(const ClusterView& view, JobId id) {
   const auto speed = view.telemetry->iterations_per_s(id);
   const auto best = view.telemetry->best_replica_iterations_per_s(id);
   if (!speed || !best || *speed <= 0) return std::nullopt;
-  const Job& job = view.job(id);
-  const std::uint32_t replicas =
-      (view.state(id).tasks_placed - job.parameter_servers) / job.partitions();
-  return *speed / (*best * replicas);
+  return *speed / (*best * running_replicas(view, id));
 }
 
 Tenants::Tenants(const ClusterView& view, const IdSet& running)

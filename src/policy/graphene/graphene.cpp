@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "policy/common/demand.h"
 #include "policy/common/options.h"
 #include "policy/common/ranked_policy.h"
 #include "policy/common/remaining.h"
@@ -11,34 +12,15 @@
 namespace berth {
 namespace {
 
-// Sums of what servers state of a resource.
-struct Capacity {
-  double gpu_milli = 0;
-  double cpu_milli = 0;
-  double memory_mib = 0;
-};
-
-Capacity capacity_of(const Cluster& cluster) {
-  Capacity sum;
-  for (const Server& server : cluster.servers) {
-    sum.gpu_milli += static_cast<double>(server.gpus) * kWholeGpuMilli;
-    sum.cpu_milli += static_cast<double>(server.capacity[Resource::kCpuMilli]);
-    sum.memory_mib += static_cast<double>(server.capacity[Resource::kMemoryMib]);
-  }
-  return sum;
-}
-
-double footprint_of(const Capacity& capacity, const Job& job) {
+double footprint_of(const ResourceVector& capacity, const Job& job) {
+  const ResourceVector demand = demand_of(job);
   double parts = 0;
   int kinds = 0;
-  const auto add = [&](double asked, double all) {
-    if (all <= 0) return;
-    parts += std::min(1.0, asked / all);
+  for (const Resource kind : kDemanded) {
+    if (capacity[kind] <= 0) continue;
+    parts += std::min(1.0, static_cast<double>(demand[kind]) / static_cast<double>(capacity[kind]));
     ++kinds;
-  };
-  add(static_cast<double>(job.gpu_milli()), capacity.gpu_milli);
-  add(static_cast<double>(job.cpu_milli_per_task) * job.tasks, capacity.cpu_milli);
-  add(static_cast<double>(job.memory_mib_per_task) * job.tasks, capacity.memory_mib);
+  }
   return kinds == 0 ? 0 : parts / kinds;
 }
 
@@ -67,7 +49,7 @@ class Graphene final : public RankedPolicy {
   static constexpr double kMostRank = 4e18;
 
   double packing_weight_;
-  std::optional<Capacity> capacity_;
+  std::optional<ResourceVector> capacity_;
 };
 
 }  // namespace

@@ -30,10 +30,8 @@ class Lucid final : public RankedPolicy {
 
   Placer* placer(const Round& round) override {
     placer_.begin(round.view, round.predictors);
-    for (std::uint32_t j = running_jobs().first(); j != IdSet::kNone;
-         j = running_jobs().at_or_after(j + 1)) {
-      placer_.add_host(JobId{j}, round.view.placements_of(JobId{j}));
-    }
+    running_jobs().for_each(
+        [&](std::uint32_t j) { placer_.add_host(JobId{j}, round.view.placements_of(JobId{j})); });
     return &placer_;
   }
 

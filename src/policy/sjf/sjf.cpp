@@ -25,12 +25,7 @@ void Sjf::reset(const Round& /*round*/) {
 
 void Sjf::file_job(const Round& round, JobId id) {
   waiting_.erase(id);
-  if (round.view.state(id).status != JobStatus::kPending) return;
-  const Reason never = never_reason(*round.view.cluster, round.view.job(id));
-  if (never.code != ReasonCode::kNone) {
-    give_reason(round, id, never);
-    return;
-  }
+  if (!waits_for_places(round, id)) return;
   waiting_.insert(id, round.view.job(id), round.predictors.run_time_us(id).value_or(kNever - 1));
   newly_filed_.push_back(id);
 }

@@ -95,17 +95,11 @@ void Srtf::file_job(const Round& round, JobId id) {
   if (types != 0 && join_types(types)) pools_changed_ = true;
   SrtfPool& pool = pool_of(round, id);
   pool.remove(id);
-  const JobStatus status = round.view.state(id).status;
-  if (status == JobStatus::kRunning) {
+  if (round.view.state(id).status == JobStatus::kRunning) {
     pool.add_running(id, job, round.view.now_us + remaining_us(round, id));
     return;
   }
-  if (status != JobStatus::kPending) return;
-  const Reason never = never_reason(*round.view.cluster, job);
-  if (never.code != ReasonCode::kNone) {
-    give_reason(round, id, never);
-    return;
-  }
+  if (!waits_for_places(round, id)) return;
   pool.add_waiting(id, job, remaining_us(round, id));
   newly_filed_.push_back(id);
 }

@@ -1,0 +1,39 @@
+// How long a job may wait without a break before it goes before all others, and how much of the
+// cluster such jobs may take together: under overload everybody waits for long, and an order must
+// still mean something.
+#pragma once
+
+#include "place/free_index.h"
+#include "policy/common/options.h"
+#include "policy/common/replicas.h"
+
+namespace berth {
+
+class Patience {
+ public:
+  // 0 hours: without a limit. `share`: of the GPUs.
+  Patience(double hours, double share)
+      : limit_us_(hours > 0 ? us_of(hours, kUsPerHour) : kNever), share_(share) {}
+
+  [[nodiscard]] bool has_limit() const { return limit_us_ < kNever; }
+  [[nodiscard]] TimeUs limit_us() const { return limit_us_; }
+  [[nodiscard]] bool is_over(TimeUs waited_us) const {
+    return has_limit() && waited_us >= limit_us_;
+  }
+  // Of a job that runs: whether it had waited for so long when it started.
+  [[nodiscard]] bool was_over(const ClusterView& view, JobId id) const {
+    const JobState& state = view.state(id);
+    return is_over(state.last_start_us - waits_since(view.job(id), state));
+  }
+  // What such jobs may take together; one of them in any case, whatever it takes.
+  [[nodiscard]] std::int64_t most_milli(const FreeIndex& free) const {
+    return static_cast<std::int64_t>(share_ *
+                                     static_cast<double>(free.capacity_milli(kAnyGpuType)));
+  }
+
+ private:
+  TimeUs limit_us_;
+  double share_;
+};
+
+}  // namespace berth
