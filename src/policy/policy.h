@@ -37,6 +37,13 @@ struct PolicyOption {
   std::string value;
 };
 
+// A part of what a policy orders jobs by. The terms of a job add up, in a scale of the policy's own
+// (logarithms where its rule is a product); the job with the larger sum goes first.
+struct PriorityTerm {
+  std::string_view name;  // lives as long as the program
+  double value = 0;
+};
+
 class Policy {
  public:
   Policy() = default;
@@ -49,6 +56,12 @@ class Policy {
                       Plan& plan) = 0;
   // Forgets every cache; the next plan must be the same as if it had not.
   virtual void drop_caches() = 0;
+
+  // Appends to `out` why an active job stands where it does, at the view's instant; nothing: the
+  // policy has no such terms. The order by their sums is that by which it decides. Asked for only
+  // to explain a run (simulate --why).
+  virtual void priority_terms(const ClusterView& /*view*/, const Predictors& /*predictors*/,
+                              JobId /*job*/, std::vector<PriorityTerm>& /*out*/) const {}
 };
 
 // How the paper of a policy lets jobs hold GPUs; the simulator can run it either way.
