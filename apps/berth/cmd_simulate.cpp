@@ -155,7 +155,10 @@ Result<int> simulate_command(const Args& args) {
   std::optional<Timeline> timeline;
   std::optional<JobHistory> history;
   EventTee logs;
-  if (question) logs.add(history.emplace(question->job));
+  if (question) {
+    logs.add(history.emplace(question->job));
+    history->explain_by(*policy, *predictors, question->at_us);
+  }
   if (args.has("--events")) logs.add(text_log);
   if (args.has("--timeline")) logs.add(timeline.emplace(setup.cluster, setup.workload));
   ProgressBar bar(fmt::format("simulating {}", info->name));

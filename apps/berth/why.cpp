@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/reason_text.h"
 #include "report/table.h"
+#include "why_priority.h"
 
 namespace berth::cli {
 namespace {
@@ -53,10 +54,6 @@ Error no_such_job(const std::string& text, const Workload& workload) {
   return error;
 }
 
-std::string name_of(const Workload& workload, JobId job) {
-  return fmt::format("job {} (index {})", printable(workload.names[job.index()]), job.value);
-}
-
 std::string where(const Cluster& cluster, const JobSpan& span) {
   constexpr std::size_t kShown = 4;
   std::vector<std::string> names;
@@ -92,13 +89,6 @@ std::string what(const JobSpan& span, const Cluster& cluster, const Workload& wo
   return reason.starts_with("waits ") ? reason : "waits: " + reason;
 }
 
-std::string seconds_text(TimeUs us) {
-  std::string text = fmt::format("{:.6f}", seconds(us));
-  while (text.back() == '0') text.pop_back();
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
 std::string_view state_name(State state) {
   switch (state) {
     case State::kWaits:
@@ -109,11 +99,6 @@ std::string_view state_name(State state) {
       return "ended";
   }
   return "unknown";
-}
-
-Json job_json(JobId job, const Workload& workload) {
-  if (!job.valid() || job.index() >= workload.jobs.size()) return nullptr;
-  return {{"job", printable(workload.names[job.index()], 1000)}, {"index", job.value}};
 }
 
 // The job that the reason is about, if it is about one.
@@ -131,12 +116,14 @@ JobId behind(const JobSpan& span) {
   }
 }
 
-Json span_json(const JobSpan& span, const Cluster& cluster, const Workload& workload) {
+Json span_json(const JobSpan& span, const PriorityExplanation* priority, const Cluster& cluster,
+               const Workload& workload) {
   Json out = {{"state", state_name(span.state)},
               {"since_s", seconds(span.from_us)},
               {"until_s", span.to_us == kNever ? Json(nullptr) : Json(seconds(span.to_us))},
               {"event", event_name(span.began)},
               {"text", what(span, cluster, workload)}};
+  if (span.state != State::kEnded) out["priority"] = priority_json(priority, workload);
   if (span.state == State::kWaits) {
     out["reason"] = reason_name(span.reason.code);
     out["asked"] = span.reason.asked;
@@ -165,10 +152,19 @@ std::string not_arrived(const WhyQuestion& question, const Workload& workload) {
                      human_duration(submit_us));
 }
 
-std::string history_table(std::span<const JobSpan> spans, const Cluster& cluster,
-                          const Workload& workload) {
+std::string history_table(std::span<const JobSpan> spans, const JobHistory& history,
+                          const Cluster& cluster, const Workload& workload) {
   constexpr std::size_t kShownAtEnds = 20;
-  Table table({{"since (s)"}, {"until (s)"}, {"for"}, {"what", Align::kLeft}});
+  const PriorityExplanation* any = nullptr;
+  for (const JobSpan& span : spans) {
+    if (any == nullptr) any = history.priority_at_start(span);
+  }
+  std::vector<Table::Column> columns{{"since (s)"}, {"until (s)"}, {"for"}, {"what", Align::kLeft}};
+  if (any != nullptr) {
+    columns.push_back({"priority", Align::kLeft});
+    columns.push_back({"decided", Align::kLeft});
+  }
+  Table table(std::move(columns));
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (spans.size() > 2 * kShownAtEnds && i == kShownAtEnds) {
       i = spans.size() - kShownAtEnds;
@@ -177,11 +173,16 @@ std::string history_table(std::span<const JobSpan> spans, const Cluster& cluster
     }
     const JobSpan& span = spans[i];
     const bool open = span.to_us == kNever;
-    table.add_row({seconds_text(span.from_us), open ? "" : seconds_text(span.to_us),
-                   open ? "" : human_duration(span.to_us - span.from_us),
-                   what(span, cluster, workload)});
+    std::vector<std::string> cells{seconds_text(span.from_us), open ? "" : seconds_text(span.to_us),
+                                   open ? "" : human_duration(span.to_us - span.from_us),
+                                   what(span, cluster, workload)};
+    if (const auto* const priority = history.priority_at_start(span)) {
+      cells.push_back(priority_sum_text(*priority));
+      cells.push_back(priority_decision_text(*priority, workload));
+    }
+    table.add_row(std::move(cells));
   }
-  return table.text();
+  return table.text() + (any != nullptr ? priority_legend(*any) : "");
 }
 
 }  // namespace
@@ -220,11 +221,15 @@ std::string why_text(const WhyQuestion& question, const JobHistory& history, con
   }
   const std::vector<JobSpan> spans = asked_for(question, history);
   if (spans.empty()) return out + not_arrived(question, workload) + "\n";
-  if (!question.at_us) return out + history_table(spans, cluster, workload);
+  if (!question.at_us) return out + history_table(spans, history, cluster, workload);
   const JobSpan& span = spans.front();
   out += fmt::format("{}\nsince {} s", what(span, cluster, workload), seconds_text(span.from_us));
   if (span.to_us != kNever) out += fmt::format(", until {} s", seconds_text(span.to_us));
-  return out + "\n";
+  out += '\n';
+  if (const auto& priority = history.priority_as_asked(); priority && span.state != State::kEnded) {
+    out += priority_table(*priority, workload);
+  }
+  return out;
 }
 
 Json why_json(const WhyQuestion& question, const JobHistory& history, const Cluster& cluster,
@@ -234,7 +239,11 @@ Json why_json(const WhyQuestion& question, const JobHistory& history, const Clus
   out["at_s"] = question.at_us ? Json(seconds(*question.at_us)) : Json(nullptr);
   out["history"] = Json::array();
   for (const JobSpan& span : asked_for(question, history)) {
-    out["history"].push_back(span_json(span, cluster, workload));
+    out["history"].push_back(span_json(span, history.priority_at_start(span), cluster, workload));
+  }
+  if (question.at_us) {
+    const auto& priority = history.priority_as_asked();
+    out["priority"] = priority_json(priority ? &*priority : nullptr, workload);
   }
   return out;
 }

@@ -5,7 +5,9 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "model/plan.h"
 #include "model/reason.h"
+#include "model/view.h"
 
 namespace berth {
 
@@ -16,6 +18,9 @@ class ReasonObserver {
   ReasonObserver& operator=(const ReasonObserver&) = delete;
   virtual ~ReasonObserver() = default;
 
+  // A policy made this plan for this view; it is not carried out yet. The next decision is at
+  // `next_us` at the latest (kNever: nobody knows).
+  virtual void decided(const ClusterView& /*view*/, const Plan& /*plan*/, TimeUs /*next_us*/) {}
   // A pending job waits for this reason from now on. Of jobs that arrive, start, are preempted or
   // evicted, the event log tells.
   virtual void reason_given(TimeUs at_us, JobId job, const Reason& reason) = 0;

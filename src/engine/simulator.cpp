@@ -46,6 +46,7 @@ class Simulation {
   Result<SimulationResult> run();
 
  private:
+  [[nodiscard]] TimeUs next_sure_instant(TimeUs wake_us) const;
   [[nodiscard]] TimeUs next_instant() const;
   [[nodiscard]] bool nothing_to_come() const;
   bool complete_jobs();
@@ -96,14 +97,20 @@ class Simulation {
   SimulationResult result_;
 };
 
-TimeUs Simulation::next_instant() const {
-  TimeUs next = wake_us_;
+// What comes whatever the policy decides, and `wake_us`.
+TimeUs Simulation::next_sure_instant(TimeUs wake_us) const {
+  TimeUs next = wake_us;
   if (state_.arrived() < workload_.jobs.size()) {
     next = std::min(next, workload_.jobs[state_.arrived()].submit_us);
   }
   if (next_fault_ < options_.faults.size()) {
     next = std::min(next, options_.faults[next_fault_].at_us);
   }
+  return next;
+}
+
+TimeUs Simulation::next_instant() const {
+  TimeUs next = next_sure_instant(wake_us_);
   if (!queue_.empty()) next = std::min(next, queue_.top().at_us);
   return next;
 }
@@ -379,6 +386,10 @@ Status Simulation::decide() {
   policy_.decide(view, predictors_, rng_, plan_);
   if (active) result_.active_round_ns.push_back(elapsed_ns(start));
   ++result_.rounds;
+  if (options_.reasons != nullptr) {
+    const TimeUs wake_us = plan_.wake_us > now_us_ ? plan_.wake_us : kNever;
+    options_.reasons->decided(view, plan_, next_sure_instant(wake_us));
+  }
   BERTH_CHECK_OK(apply());
   if (options_.check) {
     if (const std::string why = checker_.check(state_.view(now_us_)); !why.empty()) {

@@ -107,6 +107,41 @@ void JobHistory::head_changed(TimeUs at_us, std::uint32_t slot, JobId job) {
   if (reason.code == ReasonCode::kBehindHead && reason.subject == slot) set_reason(at_us, reason);
 }
 
+// Whether a span of the job may begin with this decision.
+bool JobHistory::is_concerned(const ClusterView& view, const Plan& plan) {
+  const auto parts = [](const JobState& state) {
+    return std::tie(state.status, state.preemptions, state.evictions, state.tasks_placed);
+  };
+  const JobState& now = view.state(job_);
+  const bool acted_on = std::ranges::find(plan.actions, job_, &Action::job) != plan.actions.end();
+  const bool changed = !seen_ || parts(now) != parts(*seen_);
+  seen_ = acted_on ? std::nullopt : std::optional(now);
+  return changed || acted_on || !plan.heads.empty() ||
+         std::ranges::find(plan.reasons, job_, &ReasonUpdate::job) != plan.reasons.end();
+}
+
+void JobHistory::decided(const ClusterView& view, const Plan& plan, TimeUs next_us) {
+  if (policy_ == nullptr || job_.index() >= view.jobs.size()) return;
+  const bool concerned = is_concerned(view, plan);
+  const bool asked = asked_us_ && view.now_us <= *asked_us_ && *asked_us_ < next_us;
+  if (!concerned && !asked) return;
+  auto explanation = explain_priority(view, plan, *policy_, *predictors_, job_);
+  if (asked) as_asked_ = explanation;
+  if (!concerned || !explanation) return;
+  if (!explanations_.empty() && explanations_.back().decided_us == view.now_us) {
+    explanations_.pop_back();
+  }
+  explanations_.push_back(*std::move(explanation));
+}
+
+const PriorityExplanation* JobHistory::priority_at_start(const JobSpan& span) const {
+  if (span.state == State::kEnded) return nullptr;
+  const auto found =
+      std::ranges::lower_bound(explanations_, span.from_us, {}, &PriorityExplanation::decided_us);
+  if (found == explanations_.end() || found->decided_us != span.from_us) return nullptr;
+  return found->runs == (span.state == State::kRuns) ? &*found : nullptr;
+}
+
 const JobSpan* JobHistory::at(TimeUs at_us) const {
   const auto after = std::ranges::upper_bound(spans_, at_us, {}, &JobSpan::from_us);
   return after == spans_.begin() ? nullptr : &*std::prev(after);

@@ -3,6 +3,7 @@
 policy; and wrong questions are told what would be right."""
 import csv
 import json
+import math
 import os
 import pathlib
 import re
@@ -90,6 +91,52 @@ def check_history(folder, policy, jobs):
                 check(got == [span], f"{where}: at {at} s {got}, in all {span}")
 
 
+def three_jobs(folder):
+    (folder / "three.csv").write_text(
+        "job_id,arrival_s,gpus,duration_s\nbig,0,6,3600\nwide,10,8,600\nsmall,20,1,60\n")
+
+
+def check_priority(folder):
+    """The terms of the job and of the one next to it, at the start of a span and at any time."""
+    three_jobs(folder)
+
+    def why(question, policy="smith"):
+        simulate(folder, "--why", question, "--json", folder / "why.json", trace="three.csv",
+                 cluster="1x8", policy=policy)
+        return json.loads((folder / "why.json").read_text())["why"]
+
+    # Preempted at 300 s: 3300 s on 6 GPUs are left of it, wide takes 600 s on 8.
+    spans = {span["since_s"]: span for span in why("big")["history"]}
+    priority = spans[300]["priority"]
+    values = {term["term"]: term["value"] for term in priority["terms"]}
+    check(abs(values["-ln(seconds left)"] + math.log(3300)) < 1e-9, values)
+    check(abs(values["-ln(GPUs)"] + math.log(6)) < 1e-9, values)
+    check(abs(priority["sum"] + math.log(3300 * 6)) < 1e-9, priority)
+    check(priority["against"]["job"] == "wide", priority)
+    check(abs(priority["against"]["sum"] + math.log(600 * 8)) < 1e-9, priority)
+    check(priority["decisive"] == "-ln(seconds left)", priority)
+    check(spans[0]["priority"]["against"] is None and spans[0]["priority"]["decisive"] is None, spans)
+    check("priority" not in spans[4200], "an ended job has a priority")
+    # Wide goes first from its arrival on, but big may not be stopped yet.
+    check(why("wide")["history"][0]["priority"]["decisive"] is None, "it goes first and waits")
+    # Of a time: as of the last decision before it, here the round of 240 s, 60 s before big stops.
+    asked = why("wide@299.5")
+    check(asked["priority"]["decided_s"] == 240, asked["priority"])
+    check(abs(asked["priority"]["against"]["terms"][0]["value"] + math.log(3600 - 240)) < 1e-9, asked)
+    check(why("wide@5")["priority"] is None and why("wide@1000")["priority"] is None, "not active")
+    check(why("wide@299.5", "fifo")["priority"] is None, "fifo has terms")
+    text = simulate(folder, "--why", "big@400", trace="three.csv", cluster="1x8",
+                    policy="smith").stdout
+    for words in ("job wide", "-ln(seconds left)    -8.102    -6.292      -1.810",
+                  "decided by -ln(seconds left): -8.102 against -6.292 of job wide (index 1), the "
+                  "last of those that run"):
+        check(words in text, f"big@400: {text}")
+    text = simulate(folder, "--why", "big", trace="three.csv", cluster="1x8", policy="srtf").stdout
+    check("by -hours left: -0.997 against -0.167 of job wide" in text, text)
+    check("decided" not in simulate(folder, "--why", "big", trace="three.csv", cluster="1x8").stdout,
+          "fifo decides by terms")
+
+
 def check_long_history(folder):
     """Many heads before it: the ends are shown, the JSON has all."""
     (folder / "long.csv").write_text("arrival_s,gpus,duration_s\n" + "0,4,10\n" * 200)
@@ -105,6 +152,7 @@ def main():
                         folder / "trace.csv"], check=True, stdout=subprocess.DEVNULL)
         check_wrong_questions(folder)
         check_long_history(folder)
+        check_priority(folder)
         listed = subprocess.run([BERTH, "simulate", "--help"], capture_output=True, text=True,
                                 check=True).stdout
         policies = re.search(r"one of (.*?) \(required\)", re.sub(r"\s+", " ", listed))[1].split(", ")

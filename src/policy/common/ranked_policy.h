@@ -88,11 +88,13 @@ class RankedPolicy : public CachedPolicy {
   void file_job(const Round& round, JobId id) final;
   void make_plan(const Round& round) final;
 
- private:
-  [[nodiscard]] TimeUs round_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
+  // The instant that ranks are of.
   [[nodiscard]] TimeUs as_of(TimeUs now_us) const {
     return ranks_depend_on_all() ? now_us : round_of(now_us);
   }
+
+ private:
+  [[nodiscard]] TimeUs round_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
   void leave(JobId id);
   void rank_waiting(const Round& round);
   [[nodiscard]] const OrderedBlocks& rank_running(const Round& round);

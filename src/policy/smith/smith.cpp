@@ -1,6 +1,7 @@
 #include "policy/smith/smith.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/int128.h"
 #include "policy/common/ranked_policy.h"
@@ -12,6 +13,17 @@ namespace {
 class Smith final : public RankedPolicy {
  public:
   explicit Smith(const RankedSettings& settings) : RankedPolicy(settings, true) {}
+  // Logarithms of the two factors of the rank.
+  void priority_terms(const ClusterView& view, const Predictors& predictors, JobId id,
+                      std::vector<PriorityTerm>& out) const override {
+    // A factor of 0 takes the whole rank to 0, before all others: far less than a microsecond.
+    constexpr double kNothing = 1e-15;
+    const TimeUs left_us =
+        remaining_us(view, predictors, id, as_of(view.now_us)).value_or(kLastRank);
+    const double gpus = static_cast<double>(view.job(id).gpu_milli()) / kWholeGpuMilli;
+    out.push_back({"-ln(seconds left)", -std::log(std::max(seconds(left_us), kNothing))});
+    out.push_back({"-ln(GPUs)", -std::log(std::max(gpus, kNothing))});
+  }
 
  protected:
   // GPU time in thousandths of a GPU-microsecond. A job without a GPU takes nothing that is scarce.

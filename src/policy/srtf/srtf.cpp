@@ -14,13 +14,22 @@ namespace berth {
 namespace {
 
 class Srtf final : public CachedPolicy {
+ public:
+  void priority_terms(const ClusterView& view, const Predictors& predictors, JobId id,
+                      std::vector<PriorityTerm>& out) const override {
+    out.push_back({"-hours left", -seconds(remaining_us(view, predictors, id)) / 3600});
+  }
+
  protected:
   void reset(const Round& round) override;
   void file_job(const Round& round, JobId id) override;
   void make_plan(const Round& round) override;
 
  private:
-  static TimeUs remaining_us(const Round& round, JobId id);
+  static TimeUs remaining_us(const ClusterView& view, const Predictors& predictors, JobId id);
+  static TimeUs remaining_us(const Round& round, JobId id) {
+    return remaining_us(round.view, round.predictors, id);
+  }
   [[nodiscard]] GpuTypeMask present_types(const Round& round, JobId id) const;
   [[nodiscard]] SrtfPool& pool_of(const Round& round, JobId id);
   bool join_types(GpuTypeMask types);
@@ -78,9 +87,8 @@ GpuTypeMask Srtf::types_of(std::uint32_t pool) const {
 }
 
 // May be negative: the job has outlived its prediction.
-TimeUs Srtf::remaining_us(const Round& round, JobId id) {
-  return round.predictors.run_time_us(id).value_or(kNever / 2) -
-         round.view.state(id).attained_by(round.view.now_us);
+TimeUs Srtf::remaining_us(const ClusterView& view, const Predictors& predictors, JobId id) {
+  return predictors.run_time_us(id).value_or(kNever / 2) - view.state(id).attained_by(view.now_us);
 }
 
 SrtfPool& Srtf::pool_of(const Round& round, JobId id) {
