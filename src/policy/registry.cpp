@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "policy/berth/berth.h"
 #include "policy/drf/drf.h"
 #include "policy/fair/fair.h"
 #include "policy/fifo/fifo.h"
@@ -23,6 +24,8 @@ namespace berth {
 namespace {
 
 constexpr std::array kPolicies = {
+    PolicyInfo{"berth", "the best of many plans by what jobs are worth per second", false, make_berth,
+               PublishedSharing::kShared},
     PolicyInfo{"fifo", "first come, first served; the head blocks all behind it", false, make_fifo,
                PublishedSharing::kExclusive, true},
     PolicyInfo{"fifo-backfill", "EASY backfill (Lifka 1995)", false, make_fifo_backfill,

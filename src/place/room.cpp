@@ -1,0 +1,188 @@
+#include "place/room.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace berth {
+
+void Room::read(const ClusterView& view) {
+  cluster_ = view.cluster;
+  const std::vector<Server>& servers = cluster_->servers;
+  devices_.resize(cluster_->devices.size());
+  servers_.resize(servers.size());
+  free_milli_ = 0;
+  for (std::uint32_t s = 0; s < servers.size(); ++s) {
+    const ServerState& state = view.servers[s];
+    ServerRoom& room = servers_[s];
+    room = {.first_device = servers[s].first_device.value,
+            .gpus = servers[s].gpus,
+            .cpu_milli = servers[s].capacity[Resource::kCpuMilli] > 0
+                             ? state.free[Resource::kCpuMilli]
+                             : kUnlimitedMib,
+            .memory_mib = servers[s].capacity[Resource::kMemoryMib] > 0
+                              ? state.free[Resource::kMemoryMib]
+                              : kUnlimitedMib};
+    for (std::uint32_t d = room.first_device; d < room.first_device + room.gpus; ++d) {
+      const DeviceState& device = view.devices[d];
+      const bool up = state.up && device.up;
+      devices_[d] = {.milli = up ? static_cast<std::int32_t>(device.free_milli) : 0,
+                     .server = s,
+                     .mib = device.free_memory_mib};
+      room.milli += devices_[d].milli;
+    }
+    free_milli_ += room.milli;
+  }
+}
+
+void Room::charge(const Job& job, const Placement& place, std::int32_t sign) {
+  if (!place.device.valid()) return;
+  const std::int32_t milli = sign * static_cast<std::int32_t>(job.gpu_milli_per_task);
+  devices_[place.device.index()].milli -= milli;
+  devices_[place.device.index()].mib -= std::int64_t{sign} * job.gpu_memory_mib_per_task;
+  ServerRoom& server = servers_[place.server.index()];
+  server.milli -= milli;
+  server.cpu_milli -= std::int64_t{sign} * job.cpu_milli_per_task;
+  server.memory_mib -= std::int64_t{sign} * job.memory_mib_per_task;
+  free_milli_ -= milli;
+}
+
+void Room::give_back(const Job& job, std::span<const Placement> places) {
+  for (const Placement& place : places) charge(job, place, -1);
+}
+
+void Room::hold(const Job& job, std::span<const Placement> places) {
+  for (const Placement& place : places) charge(job, place, 1);
+}
+
+bool Room::hold_if_free(const Job& job, std::span<const Placement> places) {
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    if (!places[k].device.valid()) continue;
+    const DeviceRoom& device = devices_[places[k].device.index()];
+    if (device.milli < static_cast<std::int32_t>(job.gpu_milli_per_task) ||
+        device.mib < job.gpu_memory_mib_per_task) {
+      give_back(job, places.first(k));
+      return false;
+    }
+    charge(job, places[k], 1);
+  }
+  return true;
+}
+
+// By its devices alone.
+std::uint32_t Room::tasks_on(const Job& job, const ServerRoom& server) const {
+  const auto milli = static_cast<std::int32_t>(job.gpu_milli_per_task);
+  if (server.milli < milli) return 0;
+  const std::int64_t mib = job.gpu_memory_mib_per_task;
+  std::uint32_t tasks = 0;
+  for (std::uint32_t d = server.first_device; d < server.first_device + server.gpus; ++d) {
+    std::int32_t left_milli = devices_[d].milli;
+    std::int64_t left_mib = devices_[d].mib;
+    while (left_milli >= milli && left_mib >= mib) {
+      ++tasks;
+      left_milli -= milli;
+      left_mib -= mib;
+    }
+  }
+  return tasks;
+}
+
+std::uint32_t Room::with_host(const Job& job, std::uint32_t server, std::uint32_t tasks) const {
+  const ServerRoom& room = servers_[server];
+  std::int64_t most = tasks;
+  if (job.cpu_milli_per_task > 0) {
+    most = std::min(most, std::max<std::int64_t>(0, room.cpu_milli) / job.cpu_milli_per_task);
+  }
+  if (job.memory_mib_per_task > 0) {
+    most = std::min(most, std::max<std::int64_t>(0, room.memory_mib) / job.memory_mib_per_task);
+  }
+  return static_cast<std::uint32_t>(most);
+}
+
+// Fills choices_ and in_all_: with cores and memory if that is enough for all.
+void Room::list_choices(const Job& job, std::uint32_t tasks) {
+  choices_.clear();
+  in_all_ = 0;
+  const GpuTypeMask types = usable_types(*cluster_, job);
+  std::uint32_t by_devices = 0;
+  for (std::uint32_t s = 0; s < servers_.size(); ++s) {
+    if ((types >> cluster_->servers[s].gpu_type.value & 1U) == 0) continue;
+    const std::uint32_t here = tasks_on(job, servers_[s]);
+    if (here == 0) continue;
+    choices_.push_back({s, here});
+    by_devices += here;
+  }
+  for (Choice& choice : choices_) in_all_ += with_host(job, choice.server, choice.tasks);
+  const bool heeds_host = in_all_ >= tasks;
+  in_all_ = 0;
+  for (Choice& choice : choices_) {
+    const ServerRoom& server = servers_[choice.server];
+    const bool empty = server.milli == static_cast<std::int32_t>(server.gpus) * kWholeGpuMilli;
+    const bool last_resort = job.gpu_milli_per_task == kWholeGpuMilli || empty;
+    if (heeds_host || !last_resort) {
+      choice.tasks = with_host(job, choice.server, choice.tasks);
+    }
+    in_all_ += choice.tasks;
+  }
+}
+
+// The most used devices first.
+void Room::fill_server(const Job& job, std::uint32_t server, std::uint32_t tasks,
+                       std::vector<Placement>& places) {
+  const ServerRoom& room = servers_[server];
+  const auto milli = static_cast<std::int32_t>(job.gpu_milli_per_task);
+  while (tasks > 0) {
+    std::uint32_t best = DeviceId::kNone;
+    for (std::uint32_t d = room.first_device; d < room.first_device + room.gpus; ++d) {
+      if (devices_[d].milli < milli || devices_[d].mib < job.gpu_memory_mib_per_task) continue;
+      if (best == DeviceId::kNone || devices_[d].milli < devices_[best].milli) best = d;
+    }
+    // As many on this one as it holds: what is used most stays so.
+    while (tasks > 0 && devices_[best].milli >= milli &&
+           devices_[best].mib >= job.gpu_memory_mib_per_task) {
+      const Placement place{ServerId{server}, DeviceId{best}};
+      charge(job, place, 1);
+      places.push_back(place);
+      --tasks;
+    }
+  }
+}
+
+// Server by server, so that a gang stays together.
+std::uint32_t Room::fill(const Job& job, std::uint32_t tasks, std::vector<Placement>& places) {
+  std::uint32_t left = tasks;
+  while (left > 0) {
+    Choice* best = nullptr;
+    for (Choice& choice : choices_) {
+      if (choice.tasks == 0) continue;
+      if (best == nullptr) {
+        best = &choice;
+        continue;
+      }
+      const bool better = best->tasks < left ? choice.tasks > best->tasks
+                                             : choice.tasks >= left && choice.tasks < best->tasks;
+      const bool fuller = choice.tasks == best->tasks &&
+                          servers_[choice.server].milli < servers_[best->server].milli;
+      if (better || fuller) best = &choice;
+    }
+    if (best == nullptr) break;
+    const std::uint32_t here = std::min(left, std::exchange(best->tasks, 0));
+    fill_server(job, best->server, here, places);
+    left -= here;
+  }
+  return tasks - left;
+}
+
+std::uint32_t Room::take(const Job& job, std::uint32_t tasks, std::vector<Placement>& places) {
+  if (free_milli_ < static_cast<std::int64_t>(job.gpu_milli_per_task)) return 0;
+  list_choices(job, tasks);
+  return fill(job, tasks, places);
+}
+
+bool Room::take_all(const Job& job, std::uint32_t tasks, std::vector<Placement>& places) {
+  if (free_milli_ < std::int64_t{tasks} * job.gpu_milli_per_task) return false;
+  list_choices(job, tasks);
+  return in_all_ >= tasks && fill(job, tasks, places) == tasks;
+}
+
+}  // namespace berth
