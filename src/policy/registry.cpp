@@ -24,8 +24,6 @@ namespace berth {
 namespace {
 
 constexpr std::array kPolicies = {
-    PolicyInfo{"berth", "the best of many plans by what jobs are worth per second", false, make_berth,
-               PublishedSharing::kShared},
     PolicyInfo{"fifo", "first come, first served; the head blocks all behind it", false, make_fifo,
                PublishedSharing::kExclusive, true},
     PolicyInfo{"fifo-backfill", "EASY backfill (Lifka 1995)", false, make_fifo_backfill,
@@ -55,6 +53,8 @@ constexpr std::array kPolicies = {
                make_optimus},
     PolicyInfo{"hypersched", "most accuracy gained by its deadline first (Liaw et al., SoCC 2019)",
                false, make_hypersched},
+    PolicyInfo{"berth", "of many plans the one in which what runs is worth most (docs/berth.md)",
+               false, make_berth, PublishedSharing::kShared, true},
 };
 
 }  // namespace

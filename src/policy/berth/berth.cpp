@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
 
 #include "base/id_set.h"
 #include "base/ordered_blocks.h"
 #include "place/room.h"
+#include "place/task_mapping.h"
 #include "policy/berth/plan_search.h"
 #include "policy/berth/worth.h"
 #include "policy/common/cached_policy.h"
 #include "policy/common/options.h"
+#include "policy/common/patience.h"
 #include "policy/common/place_walk.h"
 #include "policy/common/refused_demands.h"
 #include "policy/common/replicas.h"
@@ -17,22 +22,45 @@
 namespace berth {
 namespace {
 
-struct Settings {
+struct BerthSettings {
   double round_s = 60;
-  double least_run_s = 300;
-  double restart_s = 60;   // that a job is taken to lose when it is moved or stopped
-  double horizon_s = 600;  // for which a plan is taken to last
-  double tries = 40;
-  double waiting = 40;  // that the search looks at, the densest
+  double least_run_s = 20;
+  double restart_s = 60;
+  double horizon_s = 1'200;
+  double tries = 150;  // on 80 GPUs
+  double waiting = 20;
+  double search_gpus = 512;
+  double patience_h = 168;
+  double patient_share = 0.25;
   WorthSettings worth;
+
+  [[nodiscard]] std::vector<NumberSetting> numbers() {
+    return {{"round_s", &round_s, 0.001, 86'400},
+            {"least_run_s", &least_run_s, 0, 86'400},
+            {"restart_s", &restart_s, 0, 86'400},
+            {"horizon_s", &horizon_s, 1, 1e6},
+            {"tries", &tries, 0, 1e6},
+            {"waiting", &waiting, 1, 1e4},
+            {"search_gpus", &search_gpus, 0, 1e9},
+            {"patience_h", &patience_h, 0, 1e6},
+            {"patient_share", &patient_share, 0, 1},
+            {"least_left_s", &worth.least_left_s, 0.001, 1e6},
+            {"unsure", &worth.unsure, 0.01, 100},
+            {"outlived", &worth.outlived, 0, 100},
+            {"goal", &worth.goal, 0, 1e6}};
+  }
 };
+
+// What a job is worth more that has waited for too long: more than all others together.
+constexpr double kPatient = 1e12;
 
 class BerthPolicy final : public CachedPolicy {
  public:
-  explicit BerthPolicy(const Settings& settings)
+  explicit BerthPolicy(const BerthSettings& settings)
       : settings_(settings),
         round_us_(us_of(settings.round_s, kUsPerS)),
-        least_run_us_(us_of(settings.least_run_s, kUsPerS)) {}
+        least_run_us_(us_of(settings.least_run_s, kUsPerS)),
+        patience_(settings.patience_h, settings.patient_share) {}
 
   void priority_terms(const ClusterView& view, const Predictors& predictors, JobId job,
                       std::vector<PriorityTerm>& out) const override {
@@ -40,55 +68,10 @@ class BerthPolicy final : public CachedPolicy {
   }
 
  protected:
-  void reset(const Round& /*round*/) override {
-    running_.clear();
-    waiting_.clear();
-    waiting_without_gpu_.clear();
-    ranks_.clear();
-    ranked_as_of_us_ = -1;
-    newly_filed_.clear();
-  }
-
-  void file_job(const Round& round, JobId id) override {
-    const Job& job = round.view.job(id);
-    if (ranks_.size() < round.view.jobs.size()) {
-      ranks_.resize(round.view.jobs.size(), kNotWaiting);
-      running_.grow(round.view.jobs.size());
-      waiting_without_gpu_.grow(round.view.jobs.size());
-    }
-    leave(id);
-    if (round.view.state(id).status == JobStatus::kRunning) {
-      if (job.gpu_milli_per_task > 0) running_.insert(id.value);
-      return;
-    }
-    if (!waits_for_places(round, id)) return;
-    newly_filed_.push_back(id);
-    if (job.gpu_milli_per_task == 0) {
-      waiting_without_gpu_.insert(id.value);
-    } else {
-      enter(round, id);
-    }
-  }
-
-  void make_plan(const Round& round) override {
-    waiting_without_gpu_.for_each([&](std::uint32_t j) {
-      if (try_start(round, JobId{j})) waiting_without_gpu_.erase(j);
-    });
-    rank_anew(round);
-    list_candidates(round);
-    if (candidates_.size() > running_candidates_ || lacks_replicas(round)) {
-      room_.read(round.view);
-      PlanSearch search(round.view, room_, candidates_);
-      search.improve({static_cast<std::uint32_t>(settings_.tries)}, round.rng);
-      carry_out(round, search.outcomes(room_));
-      fill_up(round);
-    }
-    give_reasons(round);
-    if (!waiting_.empty() && (!running_.empty() || !round.plan.actions.empty())) {
-      round.plan.wake_us = as_of(round.view.now_us) + round_us_;
-    }
-  }
-
+  void reset(const Round& round) override;
+  void file_job(const Round& round, JobId id) override;
+  void make_plan(const Round& round) override;
+  // Every replica is the search's business.
   [[nodiscard]] bool regrows() const override { return false; }
 
  private:
@@ -96,193 +79,348 @@ class BerthPolicy final : public CachedPolicy {
   static constexpr Rank kNotWaiting = -1;
 
   [[nodiscard]] TimeUs as_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
-
-  // Positive doubles are ordered like their bits.
-  static Rank rank_of(double density) {
-    return std::bit_cast<Rank>(std::numeric_limits<double>::max()) -
-           std::bit_cast<Rank>(density);
+  [[nodiscard]] bool at_round(TimeUs now_us) const { return now_us % round_us_ == 0; }
+  [[nodiscard]] std::uint32_t tries(const ClusterView& view) const;
+  [[nodiscard]] double waiting_looked_at() const {
+    return std::min(settings_.waiting, static_cast<double>(waiting_.size()));
   }
 
-  void leave(JobId id) {
-    running_.erase(id.value);
-    waiting_without_gpu_.erase(id.value);
-    Rank& rank = ranks_[id.index()];
-    if (rank == kNotWaiting) return;
-    waiting_.erase(rank, id.value);
-    rank = kNotWaiting;
-  }
+  void leave(JobId id);
+  void enter(const Round& round, JobId id);
+  void rank_anew(const Round& round);
+  void list_privileged(const Round& round);
+  [[nodiscard]] Candidate candidate_of(const Round& round, JobId id, bool patient) const;
+  void list_candidates(const Round& round);
+  [[nodiscard]] bool somebody_wants_more(const Round& round) const;
+  void search(const Round& round);
+  void stop(const Round& round, std::size_t c);
+  [[nodiscard]] JobId displacer(const Round& round, std::size_t c) const;
+  void start(const Round& round, const Candidate& candidate, const Outcome& outcome);
+  [[nodiscard]] std::vector<Placement> mapped(const Round& round, const Job& job,
+                                              std::vector<Placement> places) const;
+  void fill_up(const Round& round);
+  void give_reasons(const Round& round);
 
-  void enter(const Round& round, JobId id) {
-    const Worth worth = worth_of(round.view, round.predictors, id, as_of(round.view.now_us),
-                                 settings_.worth);
-    ranks_[id.index()] = rank_of(worth.density());
-    waiting_.insert({ranks_[id.index()], id.value, 0});
-  }
-
-  void rank_anew(const Round& round) {
-    const TimeUs as_of_us = as_of(round.view.now_us);
-    if (ranked_as_of_us_ == as_of_us) return;
-    ranked_as_of_us_ = as_of_us;
-    if (settings_.worth.goal <= 0 && settings_.worth.age_h <= 0) return;
-    std::vector<JobId> ids;
-    waiting_.for_each([&](const OrderedBlocks::Entry& entry) { ids.emplace_back(entry.id); });
-    for (const JobId id : ids) {
-      leave(id);
-      enter(round, id);
-    }
-  }
-
-  Candidate candidate_of(const Round& round, JobId id) {
-    const ClusterView& view = round.view;
-    const Worth worth =
-        worth_of(view, round.predictors, id, as_of(view.now_us), settings_.worth);
-    const JobState& state = view.state(id);
-    Candidate out{.id = id, .value = worth.value(), .density = worth.density()};
-    out.loss = out.value * settings_.restart_s / settings_.horizon_s;
-    out.runs = running_replicas(view, id);
-    out.may_leave =
-        out.runs > 0 && view.now_us - state.last_start_us >= least_run_us(state, least_run_us_);
-    return out;
-  }
-
-  void list_candidates(const Round& round) {
-    candidates_.clear();
-    running_.for_each([&](std::uint32_t j) {
-      candidates_.push_back(candidate_of(round, JobId{j}));
-    });
-    std::ranges::stable_sort(candidates_, std::ranges::greater(), &Candidate::density);
-    running_candidates_ = candidates_.size();
-    const auto* next = waiting_.at_or_after(0, 0);
-    for (int n = 0; next != nullptr && n < static_cast<int>(settings_.waiting); ++n) {
-      candidates_.push_back(candidate_of(round, JobId{next->id}));
-      next = waiting_.at_or_after(next->key, next->id + 1);
-    }
-  }
-
-  [[nodiscard]] bool lacks_replicas(const Round& round) const {
-    return std::ranges::any_of(candidates_, [&](const Candidate& candidate) {
-      return candidate.runs < round.view.job(candidate.id).replicas;
-    });
-  }
-
-  void carry_out(const Round& round, const std::vector<Outcome>& outcomes) {
-    for (std::size_t c = 0; c < outcomes.size(); ++c) {
-      const Candidate& candidate = candidates_[c];
-      const Outcome& outcome = outcomes[c];
-      if (outcome.lost.empty()) continue;
-      if (outcome.lost.size() == candidate.runs) {
-        preempt(round, candidate.id);
-        if (outcome.added.empty()) {
-          give_reason(round, candidate.id, {.code = ReasonCode::kOrderedLater,
-                                            .asked = round.view.job(candidate.id).gpu_milli()});
-        }
-        continue;
-      }
-      file_again(candidate.id);
-      for (const std::uint32_t replica : outcome.lost) {
-        round.plan.actions.push_back({.kind = ActionKind::kPreemptReplica,
-                                      .job = candidate.id,
-                                      .to = {},
-                                      .value = replica});
-      }
-    }
-    for (std::size_t c = 0; c < outcomes.size(); ++c) {
-      if (!outcomes[c].added.empty()) start_replicas(round, candidates_[c], outcomes[c]);
-    }
-  }
-
-  // The replicas that do not run then, from the first on.
-  void start_replicas(const Round& round, const Candidate& candidate, const Outcome& outcome) {
-    const Job& job = round.view.job(candidate.id);
-    const std::uint32_t partitions = job.partitions();
-    const bool runs_on = candidate.runs > outcome.lost.size();
-    std::size_t next = 0;
-    for (std::uint32_t r = 0; r < job.replicas && next < outcome.added.size(); ++r) {
-      const bool runs = candidate.runs > 0 &&
-                        places_of_replica(round.view, candidate.id, r).front().server.valid() &&
-                        std::ranges::find(outcome.lost, r) == outcome.lost.end();
-      if (runs) continue;
-      for (std::uint32_t k = 0; k < partitions; ++k) {
-        round.plan.actions.push_back({.kind = ActionKind::kStartTask,
-                                      .job = candidate.id,
-                                      .task = r * partitions + k,
-                                      .to = outcome.added[next++]});
-      }
-    }
-    if (!runs_on && job.parameter_servers > 0) {
-      round.plan.actions.push_back({.kind = ActionKind::kStartTask,
-                                    .job = candidate.id,
-                                    .task = job.workers(),
-                                    .to = {outcome.added.front().server, {}}});
-    }
-    file_again(candidate.id);
-    if (candidate.runs == 0) leave(candidate.id);
-  }
-
-  // What the search did not look at, in order, as far as it finds room.
-  void fill_up(const Round& round) {
-    if (static_cast<double>(waiting_.size()) <= settings_.waiting) return;
-    RefusedDemands refused;
-    OrderedBlocks::Entry at{};
-    const auto* next = waiting_.at_or_after(0, 0);
-    for (; next != nullptr && room_.free_milli() > 0; next = waiting_.at_or_after(at.key, at.id + 1)) {
-      at = *next;
-      const JobId id{at.id};
-      const Job& job = round.view.job(id);
-      const Job replica = replicas_of(job, 1);
-      if (refused.contains(replica)) continue;
-      Outcome outcome;
-      if (!room_.take_all(replica, replica.tasks, outcome.added)) {
-        refused.add(replica);
-        continue;
-      }
-      std::uint32_t more = 1;
-      while (more < job.replicas && room_.take_all(replica, replica.tasks, outcome.added)) ++more;
-      start_replicas(round, {.id = id}, outcome);
-    }
-  }
-
-  void give_reasons(const Round& round) {
-    const bool others_first = !running_.empty();
-    for (const JobId id : newly_filed_) {
-      if (ranks_[id.index()] != kNotWaiting) explain_wait(round, id, {}, others_first);
-      if (waiting_without_gpu_.contains(id.value)) {
-        give_reason(round, id, shortage(round.view.job(id)));
-      }
-    }
-    newly_filed_.clear();
-  }
-
-  Settings settings_;
+  BerthSettings settings_;
   TimeUs round_us_;
   TimeUs least_run_us_;
+  Patience patience_;
 
   IdSet running_;
   OrderedBlocks waiting_;  // that ask for GPUs; the densest first
   IdSet waiting_without_gpu_;
   std::vector<Rank> ranks_;  // by JobId, of those in waiting_
   TimeUs ranked_as_of_us_ = -1;
+  TimeUs reasons_as_of_us_ = -1;  // the round in which everybody was given one
   std::vector<JobId> newly_filed_;
-  std::vector<Candidate> candidates_;  // scratch: those that run, then those that wait
-  std::size_t running_candidates_ = 0;
+
+  // Scratch.
+  std::vector<JobId> privileged_;
+  std::vector<Candidate> candidates_;  // those that run, then those that wait
+  std::vector<Outcome> outcomes_;      // by candidate
+  PlanSearch plans_;
   Room room_;
 };
+
+void BerthPolicy::reset(const Round& /*round*/) {
+  running_.clear();
+  waiting_.clear();
+  waiting_without_gpu_.clear();
+  ranks_.clear();
+  ranked_as_of_us_ = -1;
+  reasons_as_of_us_ = -1;
+  newly_filed_.clear();
+}
+
+void BerthPolicy::leave(JobId id) {
+  running_.erase(id.value);
+  waiting_without_gpu_.erase(id.value);
+  Rank& rank = ranks_[id.index()];
+  if (rank == kNotWaiting) return;
+  waiting_.erase(rank, id.value);
+  rank = kNotWaiting;
+}
+
+void BerthPolicy::enter(const Round& round, JobId id) {
+  const Worth worth =
+      worth_of(round.view, round.predictors, id, as_of(round.view.now_us), settings_.worth);
+  // Positive numbers are ordered like their bits.
+  ranks_[id.index()] = std::bit_cast<Rank>(std::numeric_limits<double>::infinity()) -
+                       std::bit_cast<Rank>(worth.density());
+  waiting_.insert({ranks_[id.index()], id.value, 0});
+}
+
+void BerthPolicy::file_job(const Round& round, JobId id) {
+  const Job& job = round.view.job(id);
+  if (ranks_.size() < round.view.jobs.size()) {
+    ranks_.resize(round.view.jobs.size(), kNotWaiting);
+    running_.grow(round.view.jobs.size());
+    waiting_without_gpu_.grow(round.view.jobs.size());
+  }
+  leave(id);
+  if (round.view.state(id).status == JobStatus::kRunning) {
+    if (job.gpu_milli_per_task > 0) running_.insert(id.value);
+    return;
+  }
+  if (!waits_for_places(round, id)) return;
+  newly_filed_.push_back(id);
+  if (job.gpu_milli_per_task == 0) {
+    waiting_without_gpu_.insert(id.value);
+  } else {
+    enter(round, id);
+  }
+}
+
+// What is left of a job that waits stays; how near its deadline is does not.
+void BerthPolicy::rank_anew(const Round& round) {
+  const TimeUs as_of_us = as_of(round.view.now_us);
+  if (ranked_as_of_us_ == as_of_us) return;
+  ranked_as_of_us_ = as_of_us;
+  if (settings_.worth.goal <= 0) return;
+  std::vector<JobId> ids;
+  waiting_.for_each([&](const OrderedBlocks::Entry& entry) {
+    if (round.view.job(JobId{entry.id}).deadline_us.known()) ids.emplace_back(entry.id);
+  });
+  for (const JobId id : ids) {
+    leave(id);
+    enter(round, id);
+  }
+}
+
+// Who has waited for too long, the longest wait first, as far as they may go before the others.
+void BerthPolicy::list_privileged(const Round& round) {
+  privileged_.clear();
+  if (!patience_.has_limit()) return;
+  const ClusterView& view = round.view;
+  std::int64_t milli = 0;
+  running_.for_each([&](std::uint32_t j) {
+    if (patience_.was_over(view, JobId{j})) milli += view.job(JobId{j}).gpu_milli();
+  });
+  std::vector<std::pair<TimeUs, JobId>> patient;
+  waiting_.for_each([&](const OrderedBlocks::Entry& entry) {
+    const JobId id{entry.id};
+    const TimeUs since_us = waits_since(view.job(id), view.state(id));
+    if (patience_.is_over(view.now_us - since_us)) patient.emplace_back(since_us, id);
+  });
+  std::sort(patient.begin(), patient.end());
+  for (const auto& [since_us, id] : patient) {
+    const bool first = milli == 0;
+    milli += view.job(id).gpu_milli();
+    if (milli > patience_.most_milli(free_) && !first) return;
+    privileged_.push_back(id);
+  }
+}
+
+Candidate BerthPolicy::candidate_of(const Round& round, JobId id, bool patient) const {
+  const ClusterView& view = round.view;
+  const Worth worth = worth_of(view, round.predictors, id, as_of(view.now_us), settings_.worth);
+  const double factor = patient ? kPatient : 1.0;
+  Candidate out{.id = id, .value = factor * worth.value(), .density = factor * worth.density()};
+  out.loss = out.value * settings_.restart_s / settings_.horizon_s;
+  out.runs = running_replicas(view, id);
+  const JobState& state = view.state(id);
+  out.may_leave = out.runs > 0 && !patient &&
+                  view.now_us - state.last_start_us >= least_run_us(state, least_run_us_);
+  return out;
+}
+
+void BerthPolicy::list_candidates(const Round& round) {
+  candidates_.clear();
+  running_.for_each([&](std::uint32_t j) {
+    candidates_.push_back(candidate_of(round, JobId{j}, patience_.was_over(round.view, JobId{j})));
+  });
+  std::ranges::stable_sort(candidates_, std::ranges::greater(), &Candidate::density);
+  for (const JobId id : privileged_) candidates_.push_back(candidate_of(round, id, true));
+  const auto* next = waiting_.at_or_after(0, 0);
+  for (double n = 0; next != nullptr && n < settings_.waiting; ++n) {
+    const JobId id{next->id};
+    if (std::ranges::find(privileged_, id) == privileged_.end()) {
+      candidates_.push_back(candidate_of(round, id, false));
+    }
+    next = waiting_.at_or_after(next->key, next->id + 1);
+  }
+}
+
+bool BerthPolicy::somebody_wants_more(const Round& round) const {
+  return std::ranges::any_of(candidates_, [&](const Candidate& candidate) {
+    return candidate.runs < round.view.job(candidate.id).replicas;
+  });
+}
+
+// A try takes time in proportion to the cluster.
+std::uint32_t BerthPolicy::tries(const ClusterView& view) const {
+  constexpr double kGpusOfSetting = 80;
+  const auto gpus = static_cast<double>(view.devices.size());
+  if (gpus > settings_.search_gpus && !at_round(view.now_us)) return 0;
+  return static_cast<std::uint32_t>(
+      std::ceil(settings_.tries * std::min(1.0, kGpusOfSetting / gpus)));
+}
+
+void BerthPolicy::make_plan(const Round& round) {
+  waiting_without_gpu_.for_each([&](std::uint32_t j) {
+    if (try_start(round, JobId{j})) waiting_without_gpu_.erase(j);
+  });
+  rank_anew(round);
+  list_privileged(round);
+  list_candidates(round);
+  if (somebody_wants_more(round)) {
+    search(round);
+    fill_up(round);
+  }
+  give_reasons(round);
+  if (!waiting_.empty() && (!running_.empty() || !round.plan.actions.empty())) {
+    round.plan.wake_us = as_of(round.view.now_us) + round_us_;
+  }
+}
+
+void BerthPolicy::search(const Round& round) {
+  room_.read(round.view);
+  plans_.begin(round.view, room_, candidates_);
+  if (const std::uint32_t count = tries(round.view); count > 0) plans_.improve(count, round.rng);
+  Room left;
+  plans_.finish(outcomes_, left);
+  room_ = std::move(left);
+  for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    if (!outcomes_[c].lost.empty()) stop(round, c);
+  }
+  for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    if (!outcomes_[c].added.empty()) start(round, candidates_[c], outcomes_[c]);
+  }
+}
+
+void BerthPolicy::stop(const Round& round, std::size_t c) {
+  const Candidate& candidate = candidates_[c];
+  const Outcome& outcome = outcomes_[c];
+  if (outcome.lost.size() < candidate.runs) {
+    file_again(candidate.id);
+    for (const std::uint32_t replica : outcome.lost) {
+      round.plan.actions.push_back(
+          {.kind = ActionKind::kPreemptReplica, .job = candidate.id, .to = {}, .value = replica});
+    }
+    return;
+  }
+  preempt(round, candidate.id);
+  if (!outcome.added.empty()) return;
+  const JobId by = displacer(round, c);
+  give_reason(round, candidate.id,
+              by.valid() ? Reason{.code = ReasonCode::kPreempted, .subject = by.value}
+                         : Reason{.code = ReasonCode::kOrderedLater,
+                                  .asked = round.view.job(candidate.id).gpu_milli()});
+}
+
+// The densest of those that get one of its devices.
+JobId BerthPolicy::displacer(const Round& round, std::size_t c) const {
+  JobId by;
+  double densest = 0;
+  for (const Placement& own : round.view.placements_of(candidates_[c].id)) {
+    for (std::size_t other = 0; other < candidates_.size(); ++other) {
+      if (other == c || candidates_[other].density <= densest) continue;
+      const auto& added = outcomes_[other].added;
+      if (std::ranges::find(added, own.device, &Placement::device) == added.end()) continue;
+      by = candidates_[other].id;
+      densest = candidates_[other].density;
+    }
+  }
+  return by;
+}
+
+std::vector<Placement> BerthPolicy::mapped(const Round& round, const Job& job,
+                                           std::vector<Placement> places) const {
+  if (!job.graph.valid()) return places;
+  const TaskGraph& graph = round.view.graphs[job.graph.index()];
+  for (std::size_t at = 0; at < places.size(); at += job.partitions()) {
+    map_tasks(graph, std::span(places).subspan(at, job.partitions()));
+  }
+  return places;
+}
+
+// The replicas that do not run then, from the first on.
+void BerthPolicy::start(const Round& round, const Candidate& candidate, const Outcome& outcome) {
+  const Job& job = round.view.job(candidate.id);
+  const std::uint32_t partitions = job.partitions();
+  const std::vector<Placement> places = mapped(round, job, outcome.added);
+  const auto goes_on = [&](std::uint32_t replica) {
+    return candidate.runs > 0 &&
+           places_of_replica(round.view, candidate.id, replica).front().server.valid() &&
+           std::ranges::find(outcome.lost, replica) == outcome.lost.end();
+  };
+  std::size_t next = 0;
+  for (std::uint32_t r = 0; next < places.size(); ++r) {
+    if (goes_on(r)) continue;
+    for (std::uint32_t k = 0; k < partitions; ++k) {
+      round.plan.actions.push_back({.kind = ActionKind::kStartTask,
+                                    .job = candidate.id,
+                                    .task = r * partitions + k,
+                                    .to = places[next++]});
+    }
+  }
+  if (candidate.runs == outcome.lost.size() && job.parameter_servers > 0) {
+    const ServerId server =
+        job.graph.valid() ? parameter_server_place(round.view.graphs[job.graph.index()], places)
+                          : places.front().server;
+    round.plan.actions.push_back({.kind = ActionKind::kStartTask,
+                                  .job = candidate.id,
+                                  .task = job.workers(),
+                                  .to = {server, {}}});
+  }
+  file_again(candidate.id);
+  if (candidate.runs == 0) leave(candidate.id);
+}
+
+// Those that the search did not look at, in order, as far as they find room.
+void BerthPolicy::fill_up(const Round& round) {
+  constexpr int kLookedAtBetweenRounds = 100;
+  const int most =
+      at_round(round.view.now_us) ? std::numeric_limits<int>::max() : kLookedAtBetweenRounds;
+  if (static_cast<double>(waiting_.size()) <= settings_.waiting) return;
+  RefusedDemands refused;
+  Outcome outcome;
+  const auto* next = waiting_.at_or_after(0, 0);
+  for (int n = 0; next != nullptr && n < most && room_.free_milli() > 0; ++n) {
+    const OrderedBlocks::Entry at = *next;
+    next = nullptr;
+    const JobId id{at.id};
+    const Job replica = replicas_of(round.view.job(id), 1);
+    if (!refused.contains(replica)) {
+      outcome.added.clear();
+      if (room_.take_all(replica, replica.tasks, outcome.added)) {
+        std::uint32_t replicas = 1;
+        while (replicas < round.view.job(id).replicas &&
+               room_.take_all(replica, replica.tasks, outcome.added)) {
+          ++replicas;
+        }
+        start(round, {.id = id}, outcome);
+      } else {
+        refused.add(replica);
+      }
+    }
+    next = waiting_.at_or_after(at.key, at.id + 1);
+  }
+}
+
+void BerthPolicy::give_reasons(const Round& round) {
+  const TimeUs as_of_us = as_of(round.view.now_us);
+  const bool others_first = !running_.empty();
+  if (reasons_as_of_us_ != as_of_us) {
+    reasons_as_of_us_ = as_of_us;
+    waiting_.for_each([&](const OrderedBlocks::Entry& entry) {
+      explain_wait(round, JobId{entry.id}, {}, others_first);
+    });
+  }
+  for (const JobId id : newly_filed_) {
+    if (ranks_[id.index()] != kNotWaiting) explain_wait(round, id, {}, others_first);
+    if (waiting_without_gpu_.contains(id.value)) {
+      give_reason(round, id, shortage(round.view.job(id)));
+    }
+  }
+  newly_filed_.clear();
+}
 
 }  // namespace
 
 Result<std::unique_ptr<Policy>> make_berth(std::span<const PolicyOption> options) {
-  Settings settings;
-  const std::vector<NumberSetting> numbers = {
-      {"round_s", &settings.round_s, 0.001, 86'400},
-      {"least_run_s", &settings.least_run_s, 0, 86'400},
-      {"restart_s", &settings.restart_s, 0, 86'400},
-      {"horizon_s", &settings.horizon_s, 1, 86'400},
-      {"tries", &settings.tries, 0, 1e6},
-      {"waiting", &settings.waiting, 1, 1e4},
-      {"least_left_s", &settings.worth.least_left_s, 0.001, 1e6},
-      {"goal", &settings.worth.goal, 0, 1e6},
-      {"age_h", &settings.worth.age_h, 0, 1e6}};
-  BERTH_CHECK_OK(read_options("berth", options, numbers));
+  BerthSettings settings;
+  BERTH_CHECK_OK(read_options("berth", options, settings.numbers()));
   return std::make_unique<BerthPolicy>(settings);
 }
 

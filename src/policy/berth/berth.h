@@ -1,3 +1,20 @@
+// Berth's own policy: of many plans the one in which what runs is worth most.
+//
+// - A job is worth 1 over the time that it still runs (worth.h): what it has reported tells that
+//   better than any prediction once it has run.
+// - At each decision at which somebody waits, or has fewer replicas than it asked for, plans for
+//   the jobs that run and the densest that wait are tried (plan_search.h): who runs, who is
+//   stopped, and who is moved so that another fits. On more than search_gpus GPUs that is done once
+//   a round only, and with fewer tries the more GPUs there are; in between and beyond these jobs,
+//   what is free goes to those that fit, in order.
+// - Who runs stays for least_run_s, and a plan that stops or moves it must gain more over horizon_s
+//   than the restart_s that it is taken to lose.
+// - Of a job of several replicas as many run as find room.
+// - A gang is placed on as few servers as possible, and its tasks among those places such that
+//   little is sent between servers (place/task_mapping.h).
+// - A job that has waited for patience_h goes before all others (common/patience.h).
+//
+// What was tried and left out is in docs/berth.md, with the figures.
 #pragma once
 
 #include "policy/policy.h"

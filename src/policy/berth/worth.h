@@ -1,8 +1,8 @@
 // What it is worth to run a job, and what it takes.
 //
-// A job with a time t left counts 1/t a second while it runs: the rate at which jobs end (the c-mu
-// rule, Cox and Smith 1961). Its order is that over the GPUs that it takes, which is Smith's ratio
-// in two dimensions: the least remaining GPU time first.
+// A job that still runs for a time t counts 1/t a second while it runs: the rate at which jobs end
+// (the c-mu rule: Cox and Smith, Queues, 1961). Jobs go in the order of that over the GPUs that
+// they take: Smith's ratio (Naval Research Logistics Quarterly 1956) in two dimensions.
 #pragma once
 
 #include <vector>
@@ -13,23 +13,29 @@ namespace berth {
 
 struct WorthSettings {
   double least_left_s = 60;  // less than that left counts as that
-  double goal = 0;           // how much more a job counts whose deadline is near and can be met
-  double age_h = 0;          // a job that has waited for so long counts twice; 0: never
+  // A predicted run time that nothing has confirmed yet counts for this part of it: a short try
+  // shows the speed, and who turns out to be long is preempted.
+  double unsure = 0.8;
+  // Of a job that has outlived its prediction: what is left, as a part of the time it has run.
+  double outlived = 0.5;
+  // A deadline that can still be met makes a job count up to 1 + this times as much, the more the
+  // less slack there is. One that is lost counts for nothing (feasible laxity).
+  double goal = 0.3;
 };
 
 struct Worth {
   double left_s = 0;  // that it still runs, with all its replicas and undisturbed
-  double gpus = 0;    // devices that nobody else can use; a share of what is shared
-  double weight = 1;  // what its goals and its wait make of it
+  double gpus = 0;    // that it keeps from others, by its tasks' dominant shares
+  double weight = 1;  // what its deadline makes of it
 
   // Of the whole job while it runs, per second.
   [[nodiscard]] double value() const { return weight / left_s; }
   // More goes first.
-  [[nodiscard]] double density() const { return weight / (left_s * gpus); }
+  [[nodiscard]] double density() const { return value() / gpus; }
 };
 
-// Of a job that waits or runs: by what it has reported, else by the predicted run time; without
-// either it counts as a century. `at_us`: of which its wait and deadline are looked at.
+// Of a job that waits or runs: by what it has reported, else by the predicted run time, else by
+// what it has run so far. `at_us`: the instant of which its deadline is looked at.
 [[nodiscard]] Worth worth_of(const ClusterView& view, const Predictors& predictors, JobId id,
                              TimeUs at_us, const WorthSettings& settings);
 
