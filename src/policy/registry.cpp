@@ -54,7 +54,7 @@ constexpr std::array kPolicies = {
     PolicyInfo{"hypersched", "most accuracy gained by its deadline first (Liaw et al., SoCC 2019)",
                false, make_hypersched},
     PolicyInfo{"berth", "of many plans the one in which what runs is worth most (docs/berth.md)",
-               false, make_berth, PublishedSharing::kShared, true},
+               false, make_berth, PublishedSharing::kShared},
 };
 
 }  // namespace
