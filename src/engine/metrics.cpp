@@ -22,6 +22,9 @@ struct Share {
   }
 };
 
+// Above it a job counts as urgent (MLFS, section on experiments).
+constexpr std::int32_t kUrgent = 8;
+
 // Sums and lists over jobs.
 struct JobFigures {
   std::vector<double> jct_s;
@@ -29,6 +32,7 @@ struct JobFigures {
   double wait_sum_s = 0;
   double busy_gpu_s = 0;
   Share deadlines;
+  Share urgent_deadlines;
   Share accuracies;
   double accuracy_sum = 0;
   std::uint64_t with_curve = 0;
@@ -61,7 +65,9 @@ void add_job(JobFigures& figures, const Job& job, const JobState& state,
   if (state.last_stop_us == kNever) return;
   figures.busy_gpu_s += held_gpu_s(job, state, outcome);
   if (job.deadline_us.known()) {
-    figures.deadlines.add(counts(state) && state.last_stop_us <= job.deadline_us.value());
+    const bool in_time = counts(state) && state.last_stop_us <= job.deadline_us.value();
+    figures.deadlines.add(in_time);
+    if (job.urgency > kUrgent) figures.urgent_deadlines.add(in_time);
   }
   if (!counts(state)) return;
   const double jct_s = seconds(state.last_stop_us - job.submit_us);
@@ -120,6 +126,7 @@ Metrics summarise(const Cluster& cluster, const Workload& workload, SimulationRe
     }
   }
   metrics.deadline_ratio = figures.deadlines.ratio();
+  metrics.urgent_deadline_ratio = figures.urgent_deadlines.ratio();
   metrics.accuracy_ratio = figures.accuracies.ratio();
   if (figures.with_curve > 0) {
     metrics.mean_accuracy = figures.accuracy_sum / static_cast<double>(figures.with_curve);

@@ -31,6 +31,7 @@ struct Metrics {
   std::optional<double> makespan_s;
   std::optional<double> mean_wait_s;
   std::optional<double> deadline_ratio;
+  std::optional<double> urgent_deadline_ratio;
   std::optional<double> mean_accuracy;
   std::optional<double> accuracy_ratio;
   std::optional<double> inter_server_bytes;

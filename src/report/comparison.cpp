@@ -47,6 +47,9 @@ constexpr std::array kMetrics = {
                    "jobs that finished or were stopped by their deadline, over jobs that have one "
                    "and were run",
                    [](const Metrics& m) { return m.deadline_ratio; }},
+    ComparedMetric{"urgent_deadline_ratio", "urgent deadlines met", MetricUnit::kRatio, false,
+                   "the same of jobs of an urgency above 8",
+                   [](const Metrics& m) { return m.urgent_deadline_ratio; }},
     ComparedMetric{
         "mean_accuracy", "mean accuracy", MetricUnit::kRatio, false,
         "accuracy reached by min(deadline, end), by the end for jobs without a deadline: mean over "

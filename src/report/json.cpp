@@ -31,6 +31,7 @@ void each_field(AnyMetrics& m, const Field& field) {
   field("makespan_s", m.makespan_s);
   field("mean_wait_s", m.mean_wait_s);
   field("deadline_ratio", m.deadline_ratio);
+  field("urgent_deadline_ratio", m.urgent_deadline_ratio);
   field("mean_accuracy", m.mean_accuracy);
   field("accuracy_ratio", m.accuracy_ratio);
   field("inter_server_bytes", m.inter_server_bytes);
