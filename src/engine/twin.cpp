@@ -555,6 +555,7 @@ class Twin {
     }
     if (paused && !others) fall_back(j, Departure::kPreempted);
     for (std::size_t i = 0; i < tasks.size(); ++i) job.places[tasks[i]] = to[i];
+    job.state.last_move_us = now_us_;
     const TimeUs load_us = truth(j) == nullptr ? 0 : truth(j)->load_us;
     renew_ready(j, now_us_ + load_us + resume_us(j, tasks, from));
     log(EventKind::kMove, j);

@@ -209,8 +209,7 @@ std::string ClusterState::start_tasks(JobId id, std::span<const TaskPlace> tasks
   return {};
 }
 
-std::string ClusterState::move_tasks(JobId id, std::span<const TaskPlace> tasks,
-                                     TimeUs /*now_us*/) {
+std::string ClusterState::move_tasks(JobId id, std::span<const TaskPlace> tasks, TimeUs now_us) {
   if (id.index() >= arrived_) return "no such job";
   const Job& job = jobs_[id.index()];
   if (states_[id.index()].status != JobStatus::kRunning) {
@@ -228,6 +227,7 @@ std::string ClusterState::move_tasks(JobId id, std::span<const TaskPlace> tasks,
     for (const TaskPlace& task : tasks) take(job, task.task, places[task.task]);
     return why;
   }
+  states_[id.index()].last_move_us = now_us;
   log(ChangeKind::kJobMoved, id.value);
   for (const TaskPlace& task : tasks) {
     const std::array both{places[task.task], task.to};

@@ -98,6 +98,7 @@ struct JobState {
   TimeUs first_start_us = kNever;  // kNever: has not started
   TimeUs last_start_us = kNever;
   TimeUs last_stop_us = kNever;  // last preemption or end
+  TimeUs last_move_us = kNever;  // when a task of it last changed its place
   TimeUs attained_us = 0;        // time run before last_start_us
 
   // Time run until `at_us`, all runs together; of the present run only what came before.

@@ -39,6 +39,12 @@ namespace berth {
   return (state.tasks_placed - job.parameter_servers) / job.partitions();
 }
 
+// Since when a running job is where it is.
+[[nodiscard]] inline TimeUs settled_since(const JobState& state) {
+  return state.last_move_us == kNever ? state.last_start_us
+                                      : std::max(state.last_start_us, state.last_move_us);
+}
+
 // Since when a job waits, or waited before it started last.
 [[nodiscard]] inline TimeUs waits_since(const Job& job, const JobState& state) {
   return state.last_stop_us == kNever ? job.submit_us : state.last_stop_us;
