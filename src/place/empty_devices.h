@@ -33,6 +33,7 @@ class EmptyDevicesPlacer : public Placer {
   [[nodiscard]] std::int64_t asked_milli(const Job& job) const final {
     return must_share_with_itself(free_, job) ? 0 : held_milli(job);
   }
+  [[nodiscard]] bool counts_whole_devices() const final { return true; }
   [[nodiscard]] std::int64_t free_milli(GpuTypeMask types) const final {
     return free_.whole_free_milli(types);
   }

@@ -44,6 +44,14 @@ class FreeIndex {
   [[nodiscard]] std::uint32_t whole_free_of(ServerId server) const {
     return server_whole_free_[server.index()];
   }
+  // What is free of a server's cores and main memory; less than 0 if more is promised than it has.
+  [[nodiscard]] std::int64_t free_cpu_milli_of(ServerId server) const {
+    return server_free_cpu_milli_[server.index()];
+  }
+  [[nodiscard]] std::int64_t free_memory_mib_of(ServerId server) const {
+    return server_free_memory_mib_[server.index()];
+  }
+  [[nodiscard]] bool is_up(ServerId server) const { return up_servers_.contains(server.value); }
   // Whether all tasks of the job fit now.
   [[nodiscard]] bool fits(const Job& job) const;
 

@@ -23,6 +23,9 @@ class Placer {
   // for which too few are free does not fit, even with what those hold that would leave for it.
   [[nodiscard]] virtual std::int64_t asked_milli(const Job& job) const = 0;
   [[nodiscard]] virtual std::int64_t free_milli(GpuTypeMask types) const = 0;
+  // Whether that is a count of whole devices: one that several jobs share comes free only with the
+  // last of them.
+  [[nodiscard]] virtual bool counts_whole_devices() const { return false; }
   // Whether there is room for all tasks of the job. Where running jobs may have to leave for it,
   // this must be exact; else it may be true too often.
   [[nodiscard]] virtual bool fits(const Job& job) const = 0;

@@ -44,6 +44,11 @@ std::int64_t PlaceWalk::free_milli(GpuTypeMask types) const {
   return rules_.placer != nullptr ? rules_.placer->free_milli(types) : free_.free_milli(types);
 }
 
+// Whether the placer counts, and gives it, whole devices.
+bool PlaceWalk::needs_whole_devices(const Job& job) const {
+  return rules_.placer != nullptr && rules_.placer->counts_whole_devices() && asked_milli(job) > 0;
+}
+
 bool PlaceWalk::take(JobId id, const Job& job, std::vector<Placement>& places) {
   return rules_.placer != nullptr ? rules_.placer->take(id, job, places) : free_.take(job, places);
 }
@@ -155,7 +160,7 @@ bool PlaceWalk::start(JobId id, Key key) {
 // got no room for need not look.
 bool PlaceWalk::find_room(const Job& job, JobId id, Key key) {
   if (fits(job)) return true;
-  if (rules_.placer == nullptr || asked_milli(job) == 0) return make_room(job, id, key);
+  if (!needs_whole_devices(job)) return make_room(job, id, key);
   Job counted = job;
   counted.gpu_milli_per_task = kWholeGpuMilli;
   if (refused_.contains(counted)) return false;
@@ -227,9 +232,7 @@ bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
     if (rules_.keeps && enough_from(first, true, job)) kept_.keep_for(id, job);
     return false;
   }
-  if (rules_.placer != nullptr && asked_milli(job) > 0 && !enough_empty_from(first, job)) {
-    return false;
-  }
+  if (needs_whole_devices(job) && !enough_empty_from(first, job)) return false;
   const auto leave = [&](std::size_t r) {
     const JobId runner{runners_[r].entry.id};
     free_.give_back(view_.job(runner), view_.placements_of(runner));

@@ -82,6 +82,7 @@ class PlaceWalk {
   [[nodiscard]] bool fits(const Job& job) const;
   [[nodiscard]] std::int64_t asked_milli(const Job& job) const;
   [[nodiscard]] std::int64_t free_milli(GpuTypeMask types) const;
+  [[nodiscard]] bool needs_whole_devices(const Job& job) const;
   [[nodiscard]] bool take(JobId id, const Job& job, std::vector<Placement>& places);
   void list_runners();
   void visit_runner();

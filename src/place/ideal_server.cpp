@@ -1,0 +1,279 @@
+#include "place/ideal_server.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace berth {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+std::int64_t milli_of(double part) {
+  return std::llround(part * static_cast<double>(kWholeGpuMilli));
+}
+
+// Of a resource of which so much is free, without what is kept; all where it is not stated.
+std::int64_t tasks_by(std::int64_t free, std::int64_t capacity, double kept, std::int64_t each) {
+  if (capacity <= 0 || each <= 0) return std::numeric_limits<std::int64_t>::max();
+  const std::int64_t left = free - std::llround(kept * static_cast<double>(capacity));
+  return std::max<std::int64_t>(0, left) / each;
+}
+
+double part_used(std::int64_t free, std::int64_t capacity) {
+  if (capacity <= 0) return 0.0;
+  return static_cast<double>(capacity - free) / static_cast<double>(capacity);
+}
+
+double square(double x) {
+  return x * x;
+}
+
+}  // namespace
+
+IdealServer::IdealServer(FreeIndex& free, const IdealServerRules& rules)
+    : free_(free),
+      rules_(rules),
+      kept_milli_(milli_of(1.0 - rules.most_use)),
+      kept_part_(1.0 - rules.most_use) {}
+
+std::int64_t IdealServer::tasks_on(const Job& job, DeviceId device) const {
+  const std::int64_t free_milli = free_.free_milli_of(device);
+  const std::int64_t free_mib = free_.free_mib_of(device);
+  if (job.gpu_milli_per_task > kWholeGpuMilli - kept_milli_) {
+    return free_milli == kWholeGpuMilli && tasks_in(job, free_milli, free_mib) > 0 ? 1 : 0;
+  }
+  return free_milli <= kept_milli_ ? 0 : tasks_in(job, free_milli - kept_milli_, free_mib);
+}
+
+std::int64_t IdealServer::tasks_by_host(const Job& job, const Server& spec, ServerId at) const {
+  return std::min(tasks_by(free_.free_cpu_milli_of(at), spec.capacity[Resource::kCpuMilli],
+                           kept_part_, job.cpu_milli_per_task),
+                  tasks_by(free_.free_memory_mib_of(at), spec.capacity[Resource::kMemoryMib],
+                           kept_part_, job.memory_mib_per_task));
+}
+
+IdealServer::Room IdealServer::room(const Cluster& cluster, const Job& job, ServerId server) const {
+  const Server& spec = cluster.servers[server.index()];
+  Room out;
+  for (std::uint32_t d = 0; d < spec.gpus; ++d) {
+    out.by_devices += tasks_on(job, DeviceId{spec.first_device.value + d});
+  }
+  if (out.by_devices == 0) return out;
+  out.in_all = std::min(out.by_devices, tasks_by_host(job, spec, server));
+  out.empty = free_.whole_free_of(server) == spec.gpus;
+  return out;
+}
+
+bool IdealServer::has_room(const Cluster& cluster, const Job& job, std::int64_t tasks) const {
+  const GpuTypeMask types = usable_types(cluster, job);
+  std::int64_t in_all = 0;
+  std::int64_t with_empty = 0;
+  for (std::size_t s = 0; s < cluster.servers.size(); ++s) {
+    if ((types >> cluster.servers[s].gpu_type.value & 1U) == 0) continue;
+    const Room here = room(cluster, job, ServerId{s});
+    in_all += here.in_all;
+    with_empty += here.empty ? here.by_devices : here.in_all;
+    if (in_all >= tasks || with_empty >= tasks) return true;
+  }
+  return false;
+}
+
+std::array<double, IdealServer::kResources> IdealServer::use(const Server& spec,
+                                                             ServerId server) const {
+  std::int64_t free_milli = 0;
+  for (std::uint32_t d = 0; d < spec.gpus; ++d) {
+    free_milli += free_.free_milli_of(DeviceId{spec.first_device.value + d});
+  }
+  return {part_used(free_milli, spec.gpus * kWholeGpuMilli),
+          part_used(free_.free_cpu_milli_of(server), spec.capacity[Resource::kCpuMilli]),
+          part_used(free_.free_memory_mib_of(server), spec.capacity[Resource::kMemoryMib])};
+}
+
+void IdealServer::list(const Cluster& cluster, const Job& job, std::int64_t tasks) {
+  cluster_ = &cluster;
+  candidates_.clear();
+  candidate_of_.assign(cluster.servers.size(), 0);
+  traffic_.resize(cluster.servers.size());
+  const GpuTypeMask types = usable_types(cluster, job);
+  std::int64_t in_all = 0;
+  by_devices_.clear();
+  for (std::size_t s = 0; s < cluster.servers.size(); ++s) {
+    if ((types >> cluster.servers[s].gpu_type.value & 1U) == 0) continue;
+    const Room here = room(cluster, job, ServerId{s});
+    if (here.in_all == 0 && !here.empty) continue;
+    in_all += here.in_all;
+    by_devices_.push_back(here.empty ? here.by_devices : here.in_all);
+    candidates_.push_back(
+        {static_cast<std::uint32_t>(s), here.in_all, use(cluster.servers[s], ServerId{s})});
+    candidate_of_[s] = static_cast<std::uint32_t>(candidates_.size());
+  }
+  if (in_all >= tasks) return;
+  for (std::size_t c = 0; c < candidates_.size(); ++c) candidates_[c].room = by_devices_[c];
+}
+
+void IdealServer::bar(ServerId server) {
+  const std::uint32_t index = candidate_of_[server.index()];
+  if (index > 0) candidates_[index - 1].room = 0;
+}
+
+void IdealServer::clear_traffic() {
+  for (const ServerId server : with_traffic_) traffic_[server.index()] = 0.0;
+  with_traffic_.clear();
+}
+
+void IdealServer::add_traffic(ServerId server, std::int64_t bytes) {
+  if (bytes <= 0) return;
+  if (traffic_[server.index()] == 0.0) with_traffic_.push_back(server);
+  traffic_[server.index()] += static_cast<double>(bytes);
+}
+
+// Of the candidates with room; kNone without any.
+std::size_t IdealServer::nearest(ServerId before) const {
+  std::array<double, kResources> least;
+  least.fill(kInfinite);
+  double most_traffic = 0.0;
+  for (const Candidate& at : candidates_) {
+    if (at.room <= 0) continue;
+    for (std::size_t r = 0; r < kResources; ++r) least[r] = std::min(least[r], at.use[r]);
+    most_traffic = std::max(most_traffic, traffic_[at.server]);
+  }
+  std::size_t best = kNone;
+  double best_distance = kInfinite;
+  for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    const Candidate& at = candidates_[c];
+    if (at.room <= 0) continue;
+    double distance = 0.0;
+    for (std::size_t r = 0; r < kResources; ++r) distance += square(at.use[r] - least[r]);
+    if (most_traffic > 0) {
+      distance += square(rules_.traffic_weight * (1.0 - traffic_[at.server] / most_traffic));
+    }
+    if (before.valid() && before.value != at.server) distance += square(rules_.movement_weight);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = c;
+  }
+  return best;
+}
+
+DeviceId IdealServer::least_loaded(const Job& job, ServerId server) const {
+  const Server& spec = cluster_->servers[server.index()];
+  DeviceId best;
+  std::uint32_t most_milli = 0;
+  for (std::uint32_t d = 0; d < spec.gpus; ++d) {
+    const DeviceId device{spec.first_device.value + d};
+    if (free_.free_milli_of(device) <= most_milli || tasks_on(job, device) == 0) continue;
+    most_milli = free_.free_milli_of(device);
+    best = device;
+  }
+  return best;
+}
+
+Placement IdealServer::choose(const Job& job, ServerId before) {
+  const std::size_t c = nearest(before);
+  if (c == kNone) return {};
+  const ServerId server{candidates_[c].server};
+  return {server, least_loaded(job, server)};
+}
+
+void IdealServer::take(const Job& job, const Placement& place) {
+  free_.hold(job, std::span(&place, 1));
+  Candidate& at = candidates_[candidate_of_[place.server.index()] - 1];
+  --at.room;
+  at.use = use(cluster_->servers[at.server], place.server);
+}
+
+ServerId IdealServer::choose_for_parameter_server(const Job& job, ServerId before) {
+  candidates_.clear();
+  bool any_room = false;
+  for (std::size_t s = 0; s < cluster_->servers.size(); ++s) {
+    const ServerId server{s};
+    if (!free_.is_up(server)) continue;
+    const Server& spec = cluster_->servers[s];
+    const std::int64_t room = tasks_by_host(job, spec, server) > 0 ? 1 : 0;
+    any_room = any_room || room > 0;
+    candidates_.push_back({server.value, room, use(spec, server)});
+    candidates_.back().use[0] = 0.0;  // it takes no GPU
+  }
+  // Cores and memory are promised to nobody: it goes somewhere in any case.
+  if (!any_room) {
+    for (Candidate& at : candidates_) at.room = 1;
+  }
+  const std::size_t c = nearest(before);
+  return c == kNone ? ServerId{} : ServerId{candidates_[c].server};
+}
+
+// What the whole cluster would hold under the rules, cores and memory apart: on empty servers these
+// do not count.
+bool IdealServerPlacer::beyond_rules(const Job& job) const {
+  if (job.gpu_milli_per_task == 0) return true;
+  const Cluster& cluster = free_.cluster();
+  const GpuTypeMask types = usable_types(cluster, job);
+  const std::int64_t most_milli = kWholeGpuMilli - milli_of(1.0 - rules_.most_use);
+  std::int64_t tasks = 0;
+  for (std::size_t t = 0; t < cluster.gpu_types.size(); ++t) {
+    const GpuTypeMask type = GpuTypeMask{1} << t;
+    if ((types & type) == 0) continue;
+    const std::int64_t mib = cluster.gpu_types[t].memory_mib;
+    const std::int64_t each = job.gpu_milli_per_task > most_milli
+                                  ? 1
+                                  : tasks_in(job, most_milli, mib > 0 ? mib : kUnlimitedMib);
+    tasks += free_.capacity_milli(type) / kWholeGpuMilli * each;
+  }
+  return tasks < job.workers();
+}
+
+bool IdealServerPlacer::fits(const Job& job) const {
+  if (beyond_rules(job)) return free_.fits(job);
+  return free_.free_milli(job.gpu_types) >= job.gpu_milli() &&
+         servers_.has_room(*view_->cluster, job, job.workers());
+}
+
+bool IdealServerPlacer::take(JobId id, const Job& job, std::vector<Placement>& places) {
+  if (beyond_rules(job)) return free_.take(job, places);
+  places.clear();
+  if (!fits(job)) return false;
+  servers_.list(*view_->cluster, job, job.workers());
+  const bool has_run = view_->state(id).last_start_us != kNever;
+  return take_listed(job, has_run ? view_->placements_of(id) : std::span<const Placement>{},
+                     places);
+}
+
+bool IdealServerPlacer::take_elsewhere(JobId id, std::vector<Placement>& places) {
+  const Job& job = view_->job(id);
+  if (beyond_rules(job)) return false;
+  servers_.list(*view_->cluster, job, job.workers());
+  for (const Placement& place : view_->placements_of(id)) {
+    if (place.server.valid()) servers_.bar(place.server);
+  }
+  return take_listed(job, {}, places);
+}
+
+bool IdealServerPlacer::take_listed(const Job& job, std::span<const Placement> before,
+                                    std::vector<Placement>& places) {
+  places.clear();
+  traffic_.read(job, job.graph.valid() ? &view_->graphs[job.graph.index()] : nullptr);
+  for (std::uint32_t k = 0; k < job.tasks; ++k) {
+    servers_.clear_traffic();
+    traffic_.for_each_peer(k, [&](std::uint32_t peer, std::int64_t bytes) {
+      if (peer < places.size()) servers_.add_traffic(places[peer].server, bytes);
+    });
+    const ServerId was_on = before.empty() ? ServerId{} : before[k].server;
+    if (!job.is_worker(k)) {
+      places.push_back({servers_.choose_for_parameter_server(job, was_on), {}});
+      continue;
+    }
+    const Placement place = servers_.choose(job, was_on);
+    if (!place.server.valid()) {
+      free_.give_back(job, places);
+      return false;
+    }
+    servers_.take(job, place);
+    places.push_back(place);
+  }
+  servers_.clear_traffic();
+  return true;
+}
+
+}  // namespace berth
