@@ -31,6 +31,14 @@ std::optional<Progress> progress_of(const ClusterView& view, const Predictors& p
   return out;
 }
 
+std::optional<double> relative_speed(const ClusterView& view, JobId id) {
+  if (view.telemetry == nullptr) return std::nullopt;
+  const auto speed = view.telemetry->iterations_per_s(id);
+  const auto best = view.telemetry->best_replica_iterations_per_s(id);
+  if (!speed || !best || *speed <= 0) return std::nullopt;
+  return *speed / (*best * running_replicas(view, id));
+}
+
 std::vector<CurvePoint> points_to_fit(const Telemetry& telemetry, JobId id, Report report,
                                       std::int64_t part, double decay) {
   std::vector<CurvePoint> points;

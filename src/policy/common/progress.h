@@ -24,6 +24,10 @@ struct Progress {
 [[nodiscard]] std::optional<Progress> progress_of(const ClusterView& view,
                                                   const Predictors& predictors, JobId id);
 
+// How fast a running job is beside how fast it was at best, in (0, 1]; nothing while it loads or
+// where it does not report.
+[[nodiscard]] std::optional<double> relative_speed(const ClusterView& view, JobId id);
+
 // The GPUs of one replica.
 [[nodiscard]] inline double gpus_of_replica(const Job& job) {
   return static_cast<double>(job.partitions()) * job.gpu_milli_per_task / kWholeGpuMilli;

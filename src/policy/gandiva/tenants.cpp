@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/common/replicas.h"
+#include "policy/common/progress.h"
 
 namespace berth {
 namespace {
@@ -19,14 +19,6 @@ bool starts_before(const ClusterView& view, JobId a, JobId b) {
 }
 
 }  // namespace
-
-std::optional<double> relative_speed(const ClusterView& view, JobId id) {
-  if (view.telemetry == nullptr) return std::nullopt;
-  const auto speed = view.telemetry->iterations_per_s(id);
-  const auto best = view.telemetry->best_replica_iterations_per_s(id);
-  if (!speed || !best || *speed <= 0) return std::nullopt;
-  return *speed / (*best * running_replicas(view, id));
-}
 
 Tenants::Tenants(const ClusterView& view, const IdSet& running)
     : view_(view), first_(view.devices.size(), kNone), last_(view.devices.size(), kNone) {

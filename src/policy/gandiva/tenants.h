@@ -12,10 +12,6 @@
 
 namespace berth {
 
-// How fast a running job is beside how fast it was at best, in (0, 1]; nothing while it loads or
-// where it does not report.
-[[nodiscard]] std::optional<double> relative_speed(const ClusterView& view, JobId id);
-
 class Tenants {
  public:
   // Of the running jobs.
