@@ -11,6 +11,7 @@
 #include "policy/graphene/graphene.h"
 #include "policy/hypersched/hypersched.h"
 #include "policy/lucid/lucid.h"
+#include "policy/mlf_h/mlf_h.h"
 #include "policy/optimus/optimus.h"
 #include "policy/policy.h"
 #include "policy/sjf/sjf.h"
@@ -53,6 +54,8 @@ constexpr std::array kPolicies = {
                make_optimus},
     PolicyInfo{"hypersched", "most accuracy gained by its deadline first (Liaw et al., SoCC 2019)",
                false, make_hypersched},
+    PolicyInfo{"mlf-h", "MLF-H of MLFS (Wang et al., CoNEXT 2020), made sound", false, make_mlf_h,
+               PublishedSharing::kShared},
     PolicyInfo{"berth", "of many plans the one in which what runs is worth most (docs/berth.md)",
                false, make_berth, PublishedSharing::kShared},
 };

@@ -110,7 +110,7 @@ RankedPolicy::Rank RankedPolicy::running_rank(const Round& round, JobId id) {
 
 const OrderedBlocks& RankedPolicy::rank_running(const Round& round) {
   const TimeUs as_of_us = as_of(round.view.now_us);
-  if (running_as_of_us_ == as_of_us) return running_order_;
+  if (running_as_of_us_ == as_of_us && !running_ranks_follow_reports()) return running_order_;
   running_as_of_us_ = as_of_us;
   running_order_.clear();
   const Placer* const placed_by = placer(round);
@@ -145,6 +145,11 @@ void RankedPolicy::start_waiting(const Round& round, JobId id, std::span<const P
 void RankedPolicy::take_off(const Round& round, JobId id) {
   preempt(round, id);
   free_.give_back(round.view.job(id), round.view.placements_of(id));
+  leave(id);
+}
+
+void RankedPolicy::leave_alone(JobId id) {
+  file_again(id);
   leave(id);
 }
 
@@ -202,7 +207,7 @@ TimeUs RankedPolicy::next_wake(const Round& round, bool some_run) const {
     if (since_us + patience_.limit_us() > now_us) wake_us = since_us + patience_.limit_us();
   }
   if (!some_run || !preempts_) return wake_us;
-  return std::min(wake_us, round_of(now_us) + round_us_);
+  return std::min(wake_us, next_round(now_us));
 }
 
 }  // namespace berth

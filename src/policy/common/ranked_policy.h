@@ -47,6 +47,9 @@ class RankedPolicy : public CachedPolicy {
   [[nodiscard]] virtual Rank rank(const Round& round, JobId id, TimeUs as_of_us) = 0;
   // Whether ranks of waiting jobs change from round to round.
   [[nodiscard]] virtual bool waiting_ranks_change() const { return true; }
+  // Whether ranks of running jobs depend on what these report, which changes between rounds: they
+  // are asked for anew whenever somebody needs room that is not free.
+  [[nodiscard]] virtual bool running_ranks_follow_reports() const { return false; }
   // Whether ranks depend on more than their own job. Then all are asked for anew at every decision
   // at which somebody waits, as of now, after look_at_all().
   [[nodiscard]] virtual bool ranks_depend_on_all() const { return false; }
@@ -83,18 +86,21 @@ class RankedPolicy : public CachedPolicy {
   void start_waiting(const Round& round, JobId id, std::span<const Placement> places);
   // For tend_running(): a running job stops, and its places are free.
   void take_off(const Round& round, JobId id);
+  // For tend_running(): a running job that was acted on otherwise stays out of this plan.
+  void leave_alone(JobId id);
 
   void reset(const Round& round) final;
   void file_job(const Round& round, JobId id) final;
   void make_plan(const Round& round) final;
 
+  [[nodiscard]] TimeUs round_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
+  [[nodiscard]] TimeUs next_round(TimeUs now_us) const { return round_of(now_us) + round_us_; }
   // The instant that ranks are of.
   [[nodiscard]] TimeUs as_of(TimeUs now_us) const {
     return ranks_depend_on_all() ? now_us : round_of(now_us);
   }
 
  private:
-  [[nodiscard]] TimeUs round_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
   void leave(JobId id);
   void rank_waiting(const Round& round);
   [[nodiscard]] const OrderedBlocks& rank_running(const Round& round);

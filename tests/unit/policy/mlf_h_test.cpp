@@ -1,0 +1,169 @@
+#include "policy/mlf_h/mlf_h.h"
+
+#include <gtest/gtest.h>
+
+#include "policy/common/graph_priority.h"
+#include "policy/mlf_h/priority.h"
+#include "policy/mlf_h/running_median.h"
+#include "support/schedules.h"
+
+namespace berth {
+namespace {
+
+using testing::cluster_of;
+using testing::schedule;
+using testing::workload_of;
+using Schedule = std::vector<std::string>;
+
+// 0 feeds 1 and 2, which feed 3.
+TaskGraph diamond() {
+  TaskGraph graph;
+  for (const std::int64_t parameters : {10, 20, 30, 40}) {
+    graph.tasks.push_back({.parameters = parameters, .compute_us = 1, .exchange_bytes = 0});
+  }
+  graph.edges = {{0, 1, 1}, {0, 2, 1}, {1, 3, 1}, {2, 3, 1}};
+  return graph;
+}
+
+// As published: 3 has its own 4; 1 has 2 + 0.5 x 4 = 4; 2 has 3 + 0.5 x 4 = 5; 0 has 1 + 0.5 x 9.
+TEST(GraphPriority, SumsOverChildren) {
+  std::vector<double> values{1, 2, 3, 4};
+  add_children(diamond(), ChildRule::kSum, 0.5, values);
+  EXPECT_EQ(values, (std::vector<double>{5.5, 4, 5, 4}));
+}
+
+// 1 has (2 + 0.5 x 4) / 1.5, 2 has (3 + 0.5 x 4) / 1.5, 0 has (1 + 0.5 x 3) / 1.5.
+TEST(GraphPriority, ConvexMeansOverChildren) {
+  std::vector<double> values{1, 2, 3, 4};
+  add_children(diamond(), ChildRule::kConvexMean, 0.5, values);
+  const double expected[] = {2.5 / 1.5, 4 / 1.5, 5 / 1.5, 4};
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_DOUBLE_EQ(values[k], expected[k]);
+}
+
+// Parts 0.1, 0.2, 0.3, 0.4 of the model: the last task is the best.
+TEST(MlfPriority, TheBestTaskCounts) {
+  EXPECT_DOUBLE_EQ(best_size(diamond(), 0.5), 0.4);
+}
+
+// It fell by 9 in 100 iterations, 0.09 each; in the last ten by 0.45, half as fast.
+TEST(MlfPriority, HowFastTheLossStillFalls) {
+  EXPECT_EQ(last_tenth(100), 10);
+  EXPECT_EQ(last_tenth(7), 1);
+  EXPECT_DOUBLE_EQ(loss_factor(10, 1.45, 1, 10, 100), 0.5);
+  EXPECT_DOUBLE_EQ(loss_factor(10, 3, 1, 10, 100), 1.0);
+  EXPECT_DOUBLE_EQ(loss_factor(10, 1, 1, 10, 100), 0.0);
+  EXPECT_DOUBLE_EQ(loss_factor(1, 1.5, 2, 10, 100), 0.0);
+}
+
+TEST(MlfPriority, LaxityWhileTheDeadlineCanBeMet) {
+  EXPECT_DOUBLE_EQ(feasible_laxity(30, 120), 0.25);
+  EXPECT_DOUBLE_EQ(feasible_laxity(120, 120), 1.0);
+  EXPECT_DOUBLE_EQ(feasible_laxity(121, 120), 0.0);
+  EXPECT_DOUBLE_EQ(feasible_laxity(0, 0), 0.0);
+  EXPECT_DOUBLE_EQ(feasible_laxity(10, -5), 0.0);
+  EXPECT_DOUBLE_EQ(feasible_laxity(10, std::nullopt), 0.0);
+}
+
+TEST(MlfPriority, TheTermsAddUp) {
+  const MlfFacts facts{.urgency = 0.8,
+                       .loss = 0.5,
+                       .size = 0.25,
+                       .remaining_us = 300,
+                       .waited_us = 50,
+                       .laxity = 0.6,
+                       .tau_us = 100};
+  const MlfTerms terms = mlf_terms({}, facts);
+  EXPECT_DOUBLE_EQ(terms.ml, 0.3 * 0.8 * 0.5 * 0.25);
+  EXPECT_DOUBLE_EQ(terms.deadline, 0.7 * 0.3 * 0.6);
+  EXPECT_DOUBLE_EQ(terms.remaining, 0.7 * 0.3 * 100 / 400);
+  EXPECT_DOUBLE_EQ(terms.waiting, 0.7 * 0.35 * 50 / 150);
+  EXPECT_DOUBLE_EQ(terms.sum(), 0.03 + 0.126 + 0.0525 + 0.7 * 0.35 / 3);
+  // Factors count as much as they are given weight.
+  const MlfTerms other = mlf_terms({.alpha = 1, .urgency = 0.5, .loss = 0, .size = 1}, facts);
+  EXPECT_DOUBLE_EQ(other.sum(), 0.9 * 0.25);
+  EXPECT_DOUBLE_EQ(most_priority({}), 0.3 + 0.7 * 0.95);
+}
+
+TEST(RunningMedian, TheLowerOfTheTwoInTheMiddle) {
+  RunningMedian median;
+  EXPECT_TRUE(median.empty());
+  const std::int64_t values[] = {5, 1, 9, 9, 2, 2};
+  const std::int64_t medians[] = {5, 1, 5, 5, 5, 2};
+  for (std::size_t i = 0; i < std::size(values); ++i) {
+    median.add(values[i]);
+    EXPECT_EQ(median.value(), medians[i]);
+  }
+}
+
+std::vector<PolicyOption> with(std::vector<PolicyOption> more) {
+  std::vector<PolicyOption> options{{"round_s", "1"}, {"least_run_s", "0"}};
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
+const PolicyOption kNoLearning{"alpha", "0"};
+const PolicyOption kNoDeadline{"gamma_d", "0"};
+const PolicyOption kNoRemaining{"gamma_r", "0"};
+const PolicyOption kNoWaiting{"gamma_w", "0"};
+
+// One GPU. By what remains alone: A has 9 s left when B (3 s) comes; C (4 s) is after B, before A.
+TEST(MlfH, LeastRemainingFirst) {
+  const auto jobs = workload_of({{0, 10, 1}, {1, 3, 1}, {2, 4, 1}});
+  EXPECT_EQ(
+      schedule(cluster_of("1x1"), jobs, "mlf-h", with({kNoLearning, kNoDeadline, kNoWaiting})),
+      (Schedule{"0-1 8-17", "1-4", "4-8"}));
+}
+
+// By the wait alone: first come, first served, as nobody has waited less before.
+TEST(MlfH, LongestWaitFirst) {
+  const auto jobs = workload_of({{0, 5, 1}, {1, 3, 1}, {2, 1, 1}});
+  EXPECT_EQ(schedule(cluster_of("1x1"), jobs, "mlf-h",
+                     with({kNoLearning, kNoDeadline, kNoRemaining, {"preempts", "0"}})),
+            (Schedule{"0-5", "5-8", "8-9"}));
+}
+
+// By the deadline alone, at 4 s when A ends: B needs 4 of the 16 s left to it, C 4 of 8; D needs 4
+// and has 3 left, which is lost. B and C then run before D, C first.
+TEST(MlfH, DeadlinesThatCanBeMet) {
+  auto jobs = workload_of({{0, 4, 1}, {1, 4, 1}, {1, 4, 1}, {1, 4, 1}});
+  for (const auto& [job, deadline_s] : {std::pair{1, 20}, {2, 12}, {3, 7}}) {
+    jobs.jobs[job].deadline_us = deadline_s * kUsPerS;
+  }
+  EXPECT_EQ(schedule(cluster_of("1x1"), jobs, "mlf-h",
+                     with({kNoLearning, kNoRemaining, kNoWaiting, {"preempts", "0"}})),
+            (Schedule{"0-4", "8-12", "4-8", "12-16"}));
+}
+
+// By urgency alone, and without it first come, first served.
+TEST(MlfH, UrgentJobsFirst) {
+  auto jobs = workload_of({{0, 4, 1}, {1, 4, 1}, {2, 4, 1}});
+  jobs.jobs[1].urgency = 3;
+  jobs.jobs[2].urgency = 9;
+  const auto run = [&](const char* weight) {
+    return schedule(cluster_of("1x1"), jobs, "mlf-h",
+                    with({{"alpha", "1"}, {"preempts", "0"}, {"urgency_weight", weight}}));
+  };
+  EXPECT_EQ(run("1"), (Schedule{"0-4", "8-12", "4-8"}));
+  EXPECT_EQ(run("0"), (Schedule{"0-4", "4-8", "8-12"}));
+}
+
+// A started when it needed 10 of 20 s, and keeps that half. B needs 8 of 16 s at 4 s, and 8 of 15
+// at 5 s: more. A then needs 5 of 10 s at 10 s, and at 11 s 5 of 9, more than 8 of 15. (By what
+// they need at the moment they would take turns every second from 3 s on.)
+TEST(MlfH, WhoRunsKeepsItsLaxity) {
+  auto jobs = workload_of({{0, 10, 1}, {2, 8, 1}});
+  jobs.jobs[0].deadline_us = 20 * kUsPerS;
+  jobs.jobs[1].deadline_us = 20 * kUsPerS;
+  EXPECT_EQ(
+      schedule(cluster_of("1x1"), jobs, "mlf-h", with({kNoLearning, kNoRemaining, kNoWaiting})),
+      (Schedule{"0-5 11-16", "5-11 16-18"}));
+}
+
+TEST(MlfH, NeedsNoPredictions) {
+  const auto jobs = workload_of({{0, 10, 1}, {1, 3, 1}});
+  EXPECT_EQ(schedule(cluster_of("1x1"), jobs, "mlf-h", with({{"preempts", "0"}}), "none"),
+            (Schedule{"0-10", "10-13"}));
+}
+
+}  // namespace
+}  // namespace berth
