@@ -126,26 +126,34 @@ void Room::list_choices(const Job& job, std::uint32_t tasks) {
   }
 }
 
-// The most used devices first.
 void Room::fill_server(const Job& job, std::uint32_t server, std::uint32_t tasks,
                        std::vector<Placement>& places) {
   const ServerRoom& room = servers_[server];
   const auto milli = static_cast<std::int32_t>(job.gpu_milli_per_task);
-  while (tasks > 0) {
+  for (; tasks > 0; --tasks) {
     std::uint32_t best = DeviceId::kNone;
     for (std::uint32_t d = room.first_device; d < room.first_device + room.gpus; ++d) {
       if (devices_[d].milli < milli || devices_[d].mib < job.gpu_memory_mib_per_task) continue;
-      if (best == DeviceId::kNone || devices_[d].milli < devices_[best].milli) best = d;
+      const bool better =
+          best == DeviceId::kNone || (spreads_ ? devices_[d].milli > devices_[best].milli
+                                               : devices_[d].milli < devices_[best].milli);
+      if (better) best = d;
     }
-    // As many on this one as it holds: what is used most stays so.
-    while (tasks > 0 && devices_[best].milli >= milli &&
-           devices_[best].mib >= job.gpu_memory_mib_per_task) {
-      const Placement place{ServerId{server}, DeviceId{best}};
-      charge(job, place, 1);
-      places.push_back(place);
-      --tasks;
-    }
+    const Placement place{ServerId{server}, DeviceId{best}};
+    charge(job, place, 1);
+    places.push_back(place);
   }
+}
+
+// Of two servers with room, where so many tasks are left.
+bool Room::goes_before(const Choice& a, const Choice& b, std::uint32_t left) const {
+  const bool a_holds_all = a.tasks >= left;
+  if (a_holds_all != (b.tasks >= left)) return a_holds_all;
+  const std::int32_t a_milli = servers_[a.server].milli;
+  const std::int32_t b_milli = servers_[b.server].milli;
+  if (a_holds_all && spreads_) return a_milli > b_milli;
+  if (a.tasks != b.tasks) return a_holds_all ? a.tasks < b.tasks : a.tasks > b.tasks;
+  return spreads_ ? a_milli > b_milli : a_milli < b_milli;
 }
 
 // Server by server, so that a gang stays together.
@@ -155,15 +163,7 @@ std::uint32_t Room::fill(const Job& job, std::uint32_t tasks, std::vector<Placem
     Choice* best = nullptr;
     for (Choice& choice : choices_) {
       if (choice.tasks == 0) continue;
-      if (best == nullptr) {
-        best = &choice;
-        continue;
-      }
-      const bool better = best->tasks < left ? choice.tasks > best->tasks
-                                             : choice.tasks >= left && choice.tasks < best->tasks;
-      const bool fuller = choice.tasks == best->tasks &&
-                          servers_[choice.server].milli < servers_[best->server].milli;
-      if (better || fuller) best = &choice;
+      if (best == nullptr || goes_before(choice, *best, left)) best = &choice;
     }
     if (best == nullptr) break;
     const std::uint32_t here = std::min(left, std::exchange(best->tasks, 0));

@@ -25,12 +25,16 @@ class Room {
   [[nodiscard]] bool hold_if_free(const Job& job, std::span<const Placement> places);
 
   // Places up to `tasks` workers of the job on as few servers as possible: on the server that holds
-  // them with the least to spare, else on the largest first. Devices that are used most come first.
+  // them with the least to spare, else on the largest first. Devices that are used most come first;
+  // after spread(true) those that are used least, of the server that is.
   // Servers without cores and main memory for a task are the last resort, and for tasks that take a
   // share no resort unless nothing runs there. Appends to `places`; returns how many were placed.
   std::uint32_t take(const Job& job, std::uint32_t tasks, std::vector<Placement>& places);
   // All of them or none.
   [[nodiscard]] bool take_all(const Job& job, std::uint32_t tasks, std::vector<Placement>& places);
+
+  // Room is plentiful: tasks rather keep out of each other's way than leave whole devices free.
+  void spread(bool spreads) { spreads_ = spreads; }
 
   // Thousandths of GPUs free in all.
   [[nodiscard]] std::int64_t free_milli() const { return free_milli_; }
@@ -57,6 +61,7 @@ class Room {
   [[nodiscard]] std::uint32_t tasks_on(const Job& job, const ServerRoom& server) const;
   [[nodiscard]] std::uint32_t with_host(const Job& job, std::uint32_t server,
                                         std::uint32_t tasks) const;
+  [[nodiscard]] bool goes_before(const Choice& a, const Choice& b, std::uint32_t left) const;
   void list_choices(const Job& job, std::uint32_t tasks);
   std::uint32_t fill(const Job& job, std::uint32_t tasks, std::vector<Placement>& places);
   void fill_server(const Job& job, std::uint32_t server, std::uint32_t tasks,
@@ -66,6 +71,7 @@ class Room {
   std::vector<DeviceRoom> devices_;
   std::vector<ServerRoom> servers_;
   std::int64_t free_milli_ = 0;
+  bool spreads_ = false;
   std::vector<Choice> choices_;  // scratch
   std::uint32_t in_all_ = 0;     // tasks that the choices hold
 };

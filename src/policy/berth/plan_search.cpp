@@ -60,8 +60,9 @@ std::uint32_t PlanSearch::add_replicas(std::uint32_t c, std::uint32_t wanted, Ou
   return added;
 }
 
-void PlanSearch::evaluate(Plan& plan, std::vector<Outcome>* outcomes) {
+void PlanSearch::evaluate(Plan& plan, std::vector<Outcome>* outcomes, bool spreads) {
   free_all_but_pinned(plan);
+  room_.spread(spreads);
   plan.placed.assign(candidates_.size(), 0);
   lost_.assign(candidates_.size(), 0);
   for (const std::uint32_t c : plan.order) {
@@ -155,8 +156,20 @@ void PlanSearch::improve(std::uint32_t tries, Rng& rng) {
   }
 }
 
+bool PlanSearch::all_run(const Plan& plan) const {
+  for (std::uint32_t c = 0; c < candidates_.size(); ++c) {
+    if (plan.placed[c] < job(c).replicas) return false;
+  }
+  return true;
+}
+
 void PlanSearch::finish(std::vector<Outcome>& outcomes, Room& left) {
   outcomes.assign(candidates_.size(), {});
+  if (all_run(best_)) {
+    evaluate(best_, &outcomes, true);
+    if (all_run(best_)) return void(left = room_);
+    outcomes.assign(candidates_.size(), {});
+  }
   evaluate(best_, &outcomes);
   left = room_;
 }

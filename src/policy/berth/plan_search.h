@@ -7,7 +7,8 @@
 //
 // The search starts from the plan in which everybody who runs is pinned. Then each job that waits,
 // the densest first, tries to displace those of less density. Then the plan is changed at random
-// again and again; a change stays if it makes the plan worth more.
+// again and again; a change stays if it makes the plan worth more. If everybody runs in the best
+// plan there is no need to pack tightly: those that start then keep out of each other's way.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +59,8 @@ class PlanSearch {
 
   [[nodiscard]] const Job& job(std::uint32_t c) const { return view_->job(candidates_[c].id); }
   void free_all_but_pinned(const Plan& plan);
-  void evaluate(Plan& plan, std::vector<Outcome>* outcomes);
+  void evaluate(Plan& plan, std::vector<Outcome>* outcomes, bool spreads = false);
+  [[nodiscard]] bool all_run(const Plan& plan) const;
   std::uint32_t keep_own(std::uint32_t c, Outcome* outcome);
   std::uint32_t add_replicas(std::uint32_t c, std::uint32_t wanted, Outcome* outcome);
   [[nodiscard]] bool displace_for(std::uint32_t c);
