@@ -15,15 +15,16 @@ double left_s(const ClusterView& view, const Predictors& predictors, JobId id,
               const WorthSettings& settings) {
   const Job& job = view.job(id);
   const auto progress = progress_of(view, predictors, id);
-  if (progress && progress->most && progress->best_replica_per_s) {
+  const bool reports = progress && progress->most;
+  if (reports && progress->best_replica_per_s) {
     const auto left = static_cast<double>(*progress->most - progress->done);
     return left / (*progress->best_replica_per_s * job.replicas);
   }
   const double run_s = seconds(view.state(id).attained_by(view.now_us));
   const auto predicted_us = predictors.run_time_us(id);
   if (!predicted_us) return kUnknownLeft_s + run_s;
-  const double unrun_s = settings.unsure * seconds(*predicted_us) - run_s;
-  return std::max(unrun_s, settings.outlived * run_s);
+  const double unrun_s = (reports ? settings.unsure : 1.0) * seconds(*predicted_us) - run_s;
+  return unrun_s > 0 ? unrun_s : settings.outlived * run_s;
 }
 
 double deadline_weight(const Job& job, double left_s, TimeUs at_us, double goal) {

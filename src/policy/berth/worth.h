@@ -13,8 +13,8 @@ namespace berth {
 
 struct WorthSettings {
   double least_left_s = 60;  // less than that left counts as that
-  // A predicted run time that nothing has confirmed yet counts for this part of it: a short try
-  // shows the speed, and who turns out to be long is preempted.
+  // Of a job that reports its progress and has not run yet its predicted run time counts for this
+  // part: a short try shows its speed, and who turns out to be long is preempted.
   double unsure = 0.8;
   // Of a job that has outlived its prediction: what is left, as a part of the time it has run.
   double outlived = 0.5;
