@@ -47,23 +47,25 @@ std::string_view status_name(JobStatus status) {
 }
 
 // A line a job, in order of arrival; what is not known is an empty cell.
-std::string per_job_csv(const RunSetup& setup, const SimulationResult& result) {
+std::string per_job_csv(const RunSetup& setup, const SimulationResult& result,
+                        const Predictors& predictors) {
   std::string out =
       "index,job_id,status,reason,gpus,submit_s,first_start_s,end_s,jct_s,wait_s,run_s,"
-      "preemptions\n";
+      "preemptions,predicted_s\n";
   for (std::size_t j = 0; j < setup.workload.jobs.size(); ++j) {
     const Job& job = setup.workload.jobs[j];
     const JobState& state = result.states[j];
     const bool ended = state.ended();
     const TimeUs jct_us = ended ? state.last_stop_us - job.submit_us : kNever;
-    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{}\n", j,
+    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", j,
                    csv_cell(setup.workload.names[j]), status_name(state.status),
                    state.status == JobStatus::kPending ? reason_name(result.reasons[j].code) : "",
                    static_cast<double>(job.gpu_milli()) / 1000.0, seconds_cell(job.submit_us),
                    seconds_cell(state.first_start_us),
                    ended ? seconds_cell(state.last_stop_us) : "", seconds_cell(jct_us),
                    ended ? seconds_cell(jct_us - state.attained_us) : "",
-                   seconds_cell(state.attained_us), state.preemptions);
+                   seconds_cell(state.attained_us), state.preemptions,
+                   seconds_cell(predictors.run_time_us(JobId{j}).value_or(kNever)));
   }
   return out;
 }
@@ -126,13 +128,13 @@ std::string for_people(const RunSetup& setup, const Metrics& m, const Simulation
 }
 
 Status write_outputs(const Args& args, const RunSetup& setup, const SimulationResult& result,
-                     const TextEventLog& log, Timeline* timeline) {
+                     const Predictors& predictors, const TextEventLog& log, Timeline* timeline) {
   if (args.has("--events")) BERTH_CHECK_OK(write_output(args.text("--events"), log.text()));
   if (timeline != nullptr) {
     BERTH_CHECK_OK(write_output(args.text("--timeline"), timeline->finish()));
   }
   if (args.has("--per-job")) {
-    BERTH_CHECK_OK(write_output(args.text("--per-job"), per_job_csv(setup, result)));
+    BERTH_CHECK_OK(write_output(args.text("--per-job"), per_job_csv(setup, result, predictors)));
   }
   return {};
 }
@@ -178,11 +180,13 @@ Result<int> simulate_command(const Args& args) {
             simulate(setup.cluster, setup.workload, *policy, *predictors, options));
 
   Metrics metrics = summarise(setup.cluster, setup.workload, result);
+  score_predictions(setup.workload, result, *predictors, metrics);
   metrics.policy = info->name;
   metrics.sharing = sharing_name(sharing);
   metrics.predict = setup.predict;
   metrics.seed = setup.seed;
-  BERTH_CHECK_OK(write_outputs(args, setup, result, text_log, timeline ? &*timeline : nullptr));
+  BERTH_CHECK_OK(
+      write_outputs(args, setup, result, *predictors, text_log, timeline ? &*timeline : nullptr));
   metrics.wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   const Usage usage = usage_now();

@@ -44,6 +44,7 @@ Result<RunRecord> run_one(const CompareJobs& jobs, const RunTask& task, bool kee
   }
   Metrics& metrics = record.metrics;
   metrics = summarise(setup.cluster, *workload, result);
+  score_predictions(*workload, result, *predictors, metrics);
   metrics.policy = task.policy;
   metrics.sharing = sharing_name(task.sharing);
   metrics.predict = setup.predict;

@@ -35,12 +35,6 @@ Status only(const Args& args, std::string_view name, std::string_view value,
 
 // Refuses --predict before anything is read.
 Status known_predictor(const std::string& predict) {
-  if (predict == "history") {
-    Error error = usage_error("not in this version", "--predict");
-    error.found = predict;
-    error.expected = "oracle, noisy:SIGMA or none";
-    return fail(std::move(error));
-  }
   const auto predictors = make_predictors(predict, Workload{}, 0);
   return predictors ? Status{} : Status{fail(predictors.error())};
 }
@@ -118,7 +112,9 @@ std::vector<Option> run_options() {
        .default_value = "off"},
       {.name = "--predict",
        .metavar = "P",
-       .help = "what policies believe of run times: oracle, noisy:SIGMA or none",
+       .help =
+           "what policies believe of run times: oracle, noisy:SIGMA, history (from jobs that have "
+           "ended) or none",
        .default_value = "oracle"},
       {.name = "--set", .metavar = "K=V", .help = set_help(), .kind = OptionKind::kRepeated},
       {.name = "--faults",

@@ -145,4 +145,28 @@ Metrics summarise(const Cluster& cluster, const Workload& workload, SimulationRe
   return metrics;
 }
 
+void score_predictions(const Workload& workload, const SimulationResult& result,
+                       const Predictors& predictors, Metrics& metrics) {
+  std::vector<double> ratios;
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    if (!counts(result.states[j])) continue;
+    const auto predicted_us = predictors.run_time_us(JobId{j});
+    const TimeUs true_us = workload.truths[j].work_us;
+    if (!predicted_us || *predicted_us <= 0 || true_us <= 0) continue;
+    const double error =
+        std::log(static_cast<double>(true_us) / static_cast<double>(*predicted_us));
+    sum += error;
+    squares += error * error;
+    ratios.push_back(std::exp(-std::abs(error)));
+  }
+  if (ratios.empty()) return;
+  const auto count = static_cast<double>(ratios.size());
+  const double mean = sum / count;
+  metrics.prediction_log_error_mean = mean;
+  metrics.prediction_log_error_sd = std::sqrt(std::max(0.0, squares / count - mean * mean));
+  metrics.prediction_ratio_p50 = quantile(ratios, 0.5);
+}
+
 }  // namespace berth

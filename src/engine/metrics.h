@@ -38,6 +38,10 @@ struct Metrics {
   std::optional<double> gpu_utilisation;
   std::optional<std::uint64_t> overloads;
   std::optional<std::uint64_t> migrations;
+  // Of log(true run time / predicted), over jobs that count and were predicted.
+  std::optional<double> prediction_log_error_mean;
+  std::optional<double> prediction_log_error_sd;
+  std::optional<double> prediction_ratio_p50;  // the smaller over the larger of the two
   std::uint64_t preemptions = 0;
   std::uint64_t evictions = 0;
   std::optional<std::uint64_t> lost_iterations;
@@ -56,5 +60,8 @@ struct Metrics {
 // Jobs that finished or were stopped count for JCT, wait and makespan; never-fitting jobs do not.
 [[nodiscard]] Metrics summarise(const Cluster& cluster, const Workload& workload,
                                 SimulationResult& result);
+// Adds how good the predictions of that run were.
+void score_predictions(const Workload& workload, const SimulationResult& result,
+                       const Predictors& predictors, Metrics& metrics);
 
 }  // namespace berth

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "curve/run_time_history.h"
 
 namespace berth {
 namespace {
@@ -35,11 +36,25 @@ class TablePredictors final : public Predictors {
   std::vector<TimeUs> run_times_us_;  // by JobId
 };
 
+// What a scheduler learns by itself (curve/run_time_history.h).
+class HistoryPredictors final : public Predictors {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "history"; }
+  void follow(const ClusterView& view) override { history_.follow(view); }
+  [[nodiscard]] std::optional<TimeUs> run_time_us(JobId job) const override {
+    return history_.run_time_us(job);
+  }
+
+ private:
+  RunTimeHistory history_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Predictors>> make_predictors(std::string_view spec, const Workload& workload,
                                                     std::uint64_t seed) {
   if (spec == "none") return std::make_unique<NoPredictors>();
+  if (spec == "history") return std::make_unique<HistoryPredictors>();
   std::vector<TimeUs> run_times_us;
   run_times_us.reserve(workload.truths.size());
   if (spec == "oracle") {
@@ -62,7 +77,7 @@ Result<std::unique_ptr<Predictors>> make_predictors(std::string_view spec, const
     }
     return std::make_unique<TablePredictors>(std::string(spec), std::move(run_times_us));
   }
-  constexpr std::string_view kNames[] = {"oracle", "noisy:SIGMA", "none"};
+  constexpr std::string_view kNames[] = {"oracle", "noisy:SIGMA", "history", "none"};
   return fail(usage_error(unknown_name("predictor", spec, kNames), "--predict"));
 }
 

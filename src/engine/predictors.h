@@ -13,7 +13,8 @@
 namespace berth {
 
 // "oracle" (the truth), "noisy:SIGMA" (the truth times a log-normal error of that sigma, drawn once
-// a job), "none". `workload` must outlive the predictor.
+// a job), "history" (what jobs that ended before took), "none". `workload` must outlive the
+// predictor.
 [[nodiscard]] Result<std::unique_ptr<Predictors>> make_predictors(std::string_view spec,
                                                                   const Workload& workload,
                                                                   std::uint64_t seed);

@@ -31,7 +31,7 @@ std::vector<Job> copy_of(const std::vector<Job>& jobs) {
 class Simulation {
  public:
   Simulation(const Cluster& cluster, const Workload& workload, Policy& policy,
-             const Predictors& predictors, const SimulationOptions& options)
+             Predictors& predictors, const SimulationOptions& options)
       : workload_(workload),
         policy_(policy),
         predictors_(predictors),
@@ -71,7 +71,7 @@ class Simulation {
 
   const Workload& workload_;
   Policy& policy_;
-  const Predictors& predictors_;
+  Predictors& predictors_;
   const SimulationOptions& options_;
   EventLog silent_log_;
   EventLog& log_;
@@ -382,6 +382,7 @@ Status Simulation::decide() {
   plan_.clear();
   ClusterView view = state_.view(now_us_);
   view.telemetry = &telemetry_;
+  predictors_.follow(view);
   const auto start = std::chrono::steady_clock::now();
   policy_.decide(view, predictors_, rng_, plan_);
   if (active) result_.active_round_ns.push_back(elapsed_ns(start));
@@ -453,7 +454,7 @@ Result<SimulationResult> Simulation::run() {
 }  // namespace
 
 Result<SimulationResult> simulate(const Cluster& cluster, const Workload& workload, Policy& policy,
-                                  const Predictors& predictors, const SimulationOptions& options) {
+                                  Predictors& predictors, const SimulationOptions& options) {
   if (workload.jobs.empty()) return fail(internal_error("a workload without jobs"));
   return Simulation(cluster, workload, policy, predictors, options).run();
 }

@@ -66,7 +66,7 @@ struct SimulationResult {
 // Runs to the end: until nothing can change any more. An internal error means that the policy made
 // a plan that cannot be applied, or that an invariant broke.
 [[nodiscard]] Result<SimulationResult> simulate(const Cluster& cluster, const Workload& workload,
-                                                Policy& policy, const Predictors& predictors,
+                                                Policy& policy, Predictors& predictors,
                                                 const SimulationOptions& options);
 
 }  // namespace berth

@@ -32,8 +32,8 @@ struct TwinJob {
 
 class Twin {
  public:
-  Twin(const Cluster& cluster, const Workload& workload, Policy& policy,
-       const Predictors& predictors, const SimulationOptions& options)
+  Twin(const Cluster& cluster, const Workload& workload, Policy& policy, Predictors& predictors,
+       const SimulationOptions& options)
       : cluster_(cluster),
         workload_(workload),
         policy_(policy),
@@ -500,6 +500,7 @@ class Twin {
       servers[at.server.index()].free[Resource::kGpuMilli] -= spec(j).gpu_milli_per_task;
     });
     ClusterView view;
+    view.version = ++version_;  // and no list of changes: whoever keeps anything reads all
     view.now_us = now_us_;
     view.cluster = &cluster_;
     view.jobs = specs;
@@ -513,6 +514,7 @@ class Twin {
     const Reports reports(*this);
     view.telemetry = &reports;
     policy_.drop_caches();
+    predictors_.follow(view);
     Plan plan;
     policy_.decide(view, predictors_, rng_, plan);
     return apply(plan);
@@ -630,7 +632,7 @@ class Twin {
   const Cluster& cluster_;
   const Workload& workload_;
   Policy& policy_;
-  const Predictors& predictors_;
+  Predictors& predictors_;
   const SimulationOptions& options_;
   Rng rng_;
   EventLog& log_;
@@ -640,6 +642,7 @@ class Twin {
   std::vector<bool> device_up_;
   std::vector<std::int64_t> device_speed_ppm_;
   std::vector<JobId> heads_;
+  Version version_ = 0;
   std::size_t arrived_ = 0;
   std::size_t faults_done_ = 0;
   TimeUs now_us_ = 0;
@@ -650,7 +653,7 @@ class Twin {
 }  // namespace
 
 Status simulate_slowly(const Cluster& cluster, const Workload& workload, Policy& policy,
-                       const Predictors& predictors, const SimulationOptions& options) {
+                       Predictors& predictors, const SimulationOptions& options) {
   return Twin(cluster, workload, policy, predictors, options).run();
 }
 

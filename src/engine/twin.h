@@ -11,7 +11,7 @@ namespace berth {
 
 // Of `options` it reads seed, log (needed), progress_rule and faults.
 [[nodiscard]] Status simulate_slowly(const Cluster& cluster, const Workload& workload,
-                                     Policy& policy, const Predictors& predictors,
+                                     Policy& policy, Predictors& predictors,
                                      const SimulationOptions& options);
 
 }  // namespace berth

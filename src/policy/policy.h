@@ -26,6 +26,9 @@ class Predictors {
   virtual ~Predictors() = default;
 
   [[nodiscard]] virtual std::string_view name() const = 0;
+  // Called before every decision with the view that it is made on, for predictors that learn from
+  // what has ended. Answers are of the last view.
+  virtual void follow(const ClusterView& /*view*/) {}
   // Predicted whole run time of the job on the GPUs it asked for, alone. The same answer for the
   // same view; nothing if this predictor cannot tell.
   [[nodiscard]] virtual std::optional<TimeUs> run_time_us(JobId job) const = 0;

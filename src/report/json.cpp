@@ -41,6 +41,9 @@ void each_field(AnyMetrics& m, const Field& field) {
   field("evictions", m.evictions);
   field("preemptions", m.preemptions);
   field("lost_iterations", m.lost_iterations);
+  field("prediction_log_error_mean", m.prediction_log_error_mean);
+  field("prediction_log_error_sd", m.prediction_log_error_sd);
+  field("prediction_ratio_p50", m.prediction_ratio_p50);
   field("rounds", m.rounds);
   field("round_mean_us", m.round_mean_us);
   field("round_p99_us", m.round_p99_us);

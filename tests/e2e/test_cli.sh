@@ -119,7 +119,8 @@ printf 'a\x1b[31mb\nline two' > $'odd\x1b[31mname.csv'
 refused 2 'odd\x1b' simulate --trace $'odd\x1b[31mname.csv' --cluster 2x2 --policy fifo
 
 refused 2 "a description of a cluster" simulate --trace trace.csv --cluster empty.csv --policy fifo
-refused 2 "not in this version" "${run[@]}" --predict history
+works "${run[@]}" --predict history --per-job predicted.csv
+head -n 1 predicted.csv | grep -q ",predicted_s$" || complain "--per-job lacks predicted_s"
 refused 2 "--predict" simulate --trace no.csv --cluster 2x2 --policy fifo --predict guess
 refused 2 "arrivals are from 0 to 1990 s" "${run[@]}" --from 1991
 refused 2 "arrivals are from 0 to 1990 s" trace stats --trace trace.csv --from 30d
