@@ -244,6 +244,9 @@ std::vector<Option> compare_options_help() {
                      .metavar = "DIR",
                      .help = "write DIR/report.html, a page with plots; finished runs are kept in "
                              "DIR/runs.jsonl: after an interruption the same command goes on"});
+  options.push_back({.name = "--bars",
+                     .help = "draw the mean completion times below each table",
+                     .kind = OptionKind::kFlag});
   options.push_back({.name = "--json", .metavar = "F", .help = "write the figures; -: print them"});
   return options;
 }
@@ -268,6 +271,7 @@ Status write_results(const Args& args, const CompareJobs& jobs, const PolicyInfo
     if (table.policies() == 0) continue;
     if (!text.empty()) text += '\n';
     text += table.text(stdout_has_colour());
+    if (args.flag("--bars")) text += '\n' + table.bars();
   }
   return print_out(text);
 }

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "report/axis.h"
+#include "report/bars.h"
 #include "report/json.h"
 #include "report/table.h"
 
@@ -256,6 +257,22 @@ std::string Comparison::text(bool bold_title) const {
     table.add_row(std::move(cells));
   }
   return fmt::format("{}: {}\n{}", name_, conditions(), table.text(bold_title));
+}
+
+std::string Comparison::bars() const {
+  constexpr std::size_t kWidth = 60;
+  const ComparedMetric& metric = metric_of("mean_jct_s");
+  std::vector<Bar> bars;
+  for (std::size_t policy = 0; policy < policies(); ++policy) {
+    std::vector<double> samples = values(policy, metric);
+    if (samples.empty()) {
+      bars.push_back({policy_name(policy), 0, "-"});
+      continue;
+    }
+    const double median = quantile(samples, 0.5);
+    bars.push_back({policy_name(policy), median, metric_cell(metric, median)});
+  }
+  return fmt::format("{}\n{}", metric.title, bars_text(bars, kWidth));
 }
 
 Json comparison_json(std::span<const Comparison> tables, std::span<const Metrics* const> runs) {

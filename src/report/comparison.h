@@ -77,6 +77,8 @@ class Comparison {
   [[nodiscard]] std::string versus_first(std::size_t policy) const;
   // What was run, in a line, then a row a policy.
   [[nodiscard]] std::string text(bool bold_title) const;
+  // Bars of the mean JCT as the table has it, by policy.
+  [[nodiscard]] std::string bars() const;
   // "run times: oracle; offered load 0.53, by duty cycle 0.29 (mean of 20 seeds)".
   [[nodiscard]] std::string conditions() const;
 
