@@ -132,7 +132,8 @@ works simulate --trace few.csv --cluster 1x1 --policy fifo
 cat out err > all
 works trace convert --trace few.csv --limit 1 --out one.csv
 cat out err >> all
-works compare --trace few.csv --cluster 1x1 --policies fifo
+works compare --trace few.csv --cluster 1x1 --policies fifo --bars
+grep -q "^fifo  █" out || complain "--bars draws nothing"
 cat out err >> all
 works trace generate --jobs 1 --out one.csv
 cat out err >> all
