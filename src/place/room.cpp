@@ -89,6 +89,11 @@ std::uint32_t Room::tasks_on(const Job& job, const ServerRoom& server) const {
 
 std::uint32_t Room::with_host(const Job& job, std::uint32_t server, std::uint32_t tasks) const {
   const ServerRoom& room = servers_[server];
+  const std::int64_t wanted = tasks;
+  if (wanted * job.cpu_milli_per_task <= room.cpu_milli &&
+      wanted * job.memory_mib_per_task <= room.memory_mib) {
+    return tasks;
+  }
   std::int64_t most = tasks;
   if (job.cpu_milli_per_task > 0) {
     most = std::min(most, std::max<std::int64_t>(0, room.cpu_milli) / job.cpu_milli_per_task);

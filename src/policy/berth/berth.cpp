@@ -27,7 +27,7 @@ struct BerthSettings {
   double least_run_s = 20;
   double restart_s = 60;
   double horizon_s = 1'200;
-  double tries = 150;  // on 80 GPUs
+  double tries = 300;  // on 80 GPUs
   double waiting = 20;
   double search_gpus = 512;
   double patience_h = 168;
