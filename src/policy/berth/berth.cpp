@@ -30,7 +30,7 @@ struct BerthSettings {
   double tries = 300;  // on 80 GPUs
   double waiting = 20;
   double search_gpus = 512;
-  double patience_h = 168;
+  double patience_h = 0;
   double patient_share = 0.25;
   WorthSettings worth;
 
@@ -50,9 +50,6 @@ struct BerthSettings {
             {"goal", &worth.goal, 0, 1e6}};
   }
 };
-
-// What a job is worth more that has waited for too long: more than all others together.
-constexpr double kPatient = 1e12;
 
 class BerthPolicy final : public CachedPolicy {
  public:
@@ -91,6 +88,7 @@ class BerthPolicy final : public CachedPolicy {
   void list_privileged(const Round& round);
   [[nodiscard]] Candidate candidate_of(const Round& round, JobId id, bool patient) const;
   void list_candidates(const Round& round);
+  void raise_privileged();
   [[nodiscard]] bool somebody_wants_more(const Round& round) const;
   void search(const Round& round);
   void stop(const Round& round, std::size_t c);
@@ -117,7 +115,8 @@ class BerthPolicy final : public CachedPolicy {
   // Scratch.
   std::vector<JobId> privileged_;
   std::vector<Candidate> candidates_;  // those that run, then those that wait
-  std::vector<Outcome> outcomes_;      // by candidate
+  std::size_t running_candidates_ = 0;
+  std::vector<Outcome> outcomes_;  // by candidate
   PlanSearch plans_;
   Room room_;
 };
@@ -214,8 +213,7 @@ void BerthPolicy::list_privileged(const Round& round) {
 Candidate BerthPolicy::candidate_of(const Round& round, JobId id, bool patient) const {
   const ClusterView& view = round.view;
   const Worth worth = worth_of(view, round.predictors, id, as_of(view.now_us), settings_.worth);
-  const double factor = patient ? kPatient : 1.0;
-  Candidate out{.id = id, .value = factor * worth.value(), .density = factor * worth.density()};
+  Candidate out{.id = id, .value = worth.value(), .density = worth.density()};
   out.loss = out.value * settings_.restart_s / settings_.horizon_s;
   out.runs = running_replicas(view, id);
   const JobState& state = view.state(id);
@@ -230,6 +228,7 @@ void BerthPolicy::list_candidates(const Round& round) {
     candidates_.push_back(candidate_of(round, JobId{j}, patience_.was_over(round.view, JobId{j})));
   });
   std::ranges::stable_sort(candidates_, std::ranges::greater(), &Candidate::density);
+  running_candidates_ = candidates_.size();
   for (const JobId id : privileged_) candidates_.push_back(candidate_of(round, id, true));
   const auto* next = waiting_.at_or_after(0, 0);
   for (double n = 0; next != nullptr && n < settings_.waiting; ++n) {
@@ -238,6 +237,19 @@ void BerthPolicy::list_candidates(const Round& round) {
       candidates_.push_back(candidate_of(round, id, false));
     }
     next = waiting_.at_or_after(next->key, next->id + 1);
+  }
+  raise_privileged();
+}
+
+// Each is worth more than all others together, and comes before them.
+void BerthPolicy::raise_privileged() {
+  if (privileged_.empty()) return;
+  double sum = 0;
+  for (const Candidate& candidate : candidates_) sum += candidate.value;
+  for (std::size_t p = 0; p < privileged_.size(); ++p) {
+    Candidate& candidate = candidates_[running_candidates_ + p];
+    candidate.value += 2 * sum;
+    candidate.density = std::numeric_limits<double>::max();
   }
 }
 
@@ -276,7 +288,7 @@ void BerthPolicy::make_plan(const Round& round) {
 void BerthPolicy::search(const Round& round) {
   room_.read(round.view);
   plans_.begin(round.view, room_, candidates_);
-  if (const std::uint32_t count = tries(round.view); count > 0) plans_.improve(count, round.rng);
+  plans_.improve(tries(round.view), round.rng);
   Room left;
   plans_.finish(outcomes_, left);
   room_ = std::move(left);

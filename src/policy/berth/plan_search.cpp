@@ -89,11 +89,12 @@ void PlanSearch::try_it() {
 }
 
 // Those of less density that may leave are unpinned, the least dense first, until the job would
-// fit. It goes before them, and what it leaves them they keep.
+// fit. It goes before all that are not pinned, and what it leaves them they keep.
 bool PlanSearch::displace_for(std::uint32_t c) {
   const Job& spec = job(c);
   const std::uint32_t tasks = spec.partitions();
   trial_ = best_;
+  put(trial_, c, 0);
   free_all_but_pinned(trial_);
   std::uint32_t unpinned = 0;
   std::uint32_t look_again = 1;  // looking costs as much as unpinning many
