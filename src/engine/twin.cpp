@@ -604,6 +604,9 @@ class Twin {
           remove(j, leaving_with(j, replica * spec(j).partitions()), Departure::kPreempted);
           break;
         }
+        case ActionKind::kPreemptTask:
+          remove(j, {first.task}, Departure::kPreempted);
+          break;
         case ActionKind::kStopJob:
         case ActionKind::kSetStop:
           set_stop(j, first);

@@ -17,6 +17,8 @@ enum class ActionKind : std::uint8_t {
   kMoveTask,        // job, task, to. Moves of one job that stand together happen at once.
   kPreemptJob,      // job: all its tasks leave; it is pending again
   kPreemptReplica,  // job, value: that replica's tasks leave; pending again if it was the last
+  kPreemptTask,     // job, task: it leaves, the rest of its replica stays and waits for it; only
+                    // where parts of replicas may hold devices. Pending again if it was the last
   kStopJob,         // job, value: ends it as stopped at that iteration (now, if it is past)
   kSetStop,         // job, value: StopOption
 };

@@ -25,6 +25,9 @@ std::vector<bool> running_after(const ClusterView& view, const Plan& plan) {
         // A parameter server leaves with the last replica.
         if (tasks <= view.job(action.job).parameter_servers) tasks = 0;
         break;
+      case ActionKind::kPreemptTask:
+        tasks -= std::min(tasks, 1U);
+        break;
       case ActionKind::kMoveTask:
       case ActionKind::kStopJob:
       case ActionKind::kSetStop:
