@@ -115,6 +115,15 @@ std::string for_people(const RunSetup& setup, const Metrics& m, const Simulation
   table.add_row({"CPU", fmt::format("{:.2f} s", m.cpu_s)});
   std::string out = table.text();
   out.erase(0, out.find('\n') + 1);  // no titles
+  if (result.deadlock) {
+    out += fmt::format(
+        "deadlock: no job ends after {}; {} {} {:.1f} GPUs in parts of replicas for ever, "
+        "{} for them\n",
+        human_duration(result.deadlock->at_us), counted(result.deadlock->holding_jobs, "job"),
+        result.deadlock->holding_jobs == 1 ? "holds" : "hold",
+        static_cast<double>(result.deadlock->held_milli) / kWholeGpuMilli,
+        counted(result.deadlock->waiting_jobs, "job waits", "jobs wait"));
+  }
   constexpr std::size_t kShown = 5;
   std::size_t shown = 0;
   for (std::size_t j = 0; j < setup.workload.jobs.size() && shown < kShown; ++j) {
@@ -169,7 +178,7 @@ Result<int> simulate_command(const Args& args) {
                             .check = setup.check,
                             .log = &logs,
                             .reasons = history ? &*history : nullptr,
-                            .progress_rule = setup.progress_rule,
+                            .progress_rule = rule_for(*info, setup.progress_rule),
                             .faults = faults};
   options.interrupted = &catch_interrupts();
   const auto total = static_cast<double>(setup.workload.jobs.size());

@@ -22,6 +22,7 @@ Result<RunRecord> run_one(const CompareJobs& jobs, const RunTask& task, bool kee
   const RunSetup& setup = jobs.setup;
   const auto started = std::chrono::steady_clock::now();
   const double cpu_before_s = usage_now().thread_cpu_s;
+  BERTH_TRY(const PolicyInfo* const info, find_policy(task.policy));
   BERTH_TRY(const auto policy, make_policy(task.policy, setup));
   std::optional<Workload> drawn;
   BERTH_TRY(const Workload* const workload, jobs.of(task.sharing, task.seed, drawn));
@@ -32,7 +33,7 @@ Result<RunRecord> run_one(const CompareJobs& jobs, const RunTask& task, bool kee
   SimulationOptions options{.seed = task.seed,
                             .check = setup.check,
                             .log = series ? &*series : nullptr,
-                            .progress_rule = setup.progress_rule,
+                            .progress_rule = rule_for(*info, setup.progress_rule),
                             .faults = faults,
                             .interrupted = &interrupted};
   BERTH_TRY(SimulationResult result,

@@ -14,6 +14,7 @@
 #include "engine/progress.h"
 #include "engine/workload.h"
 #include "model/cluster_state.h"
+#include "policy/policy.h"
 
 namespace berth {
 
@@ -24,6 +25,12 @@ enum class ProgressRule : std::uint8_t {
   kHold,     // a part of a replica may hold its devices, and waits
   kPartial,  // speed in proportion to the tasks that are placed
 };
+
+// The rule under which a policy runs: the one that was chosen, but that parts may hold devices
+// under a policy that places them.
+[[nodiscard]] inline ProgressRule rule_for(const PolicyInfo& policy, ProgressRule chosen) {
+  return policy.holds_parts && chosen == ProgressRule::kWhole ? ProgressRule::kHold : chosen;
+}
 
 // What came of a training job beyond its state.
 struct JobOutcome {

@@ -142,6 +142,12 @@ Metrics summarise(const Cluster& cluster, const Workload& workload, SimulationRe
   metrics.events = result.events;
   metrics.event_hash = result.event_hash;
   metrics.interrupted = result.interrupted;
+  if (result.deadlock) {
+    metrics.deadlock_at_s = seconds(result.deadlock->at_us);
+    metrics.deadlock_holding_jobs = result.deadlock->holding_jobs;
+    metrics.deadlock_held_gpus = static_cast<double>(result.deadlock->held_milli) / kWholeGpuMilli;
+    metrics.deadlock_waiting_jobs = result.deadlock->waiting_jobs;
+  }
   return metrics;
 }
 

@@ -23,7 +23,7 @@ struct Metrics {
   std::uint64_t stopped = 0;
   std::uint64_t failed = 0;
   std::uint64_t never_fit = 0;
-  std::uint64_t unfinished = 0;  // of an interrupted run
+  std::uint64_t unfinished = 0;  // of a run that was interrupted or ended in a deadlock
   std::optional<double> mean_jct_s;
   std::optional<double> p50_jct_s;
   std::optional<double> p95_jct_s;
@@ -55,6 +55,11 @@ struct Metrics {
   double wall_s = 0;
   double peak_rss_mib = 0;  // of the process
   bool interrupted = false;
+  // Of a run in which parts of replicas held what the others waited for.
+  std::optional<double> deadlock_at_s;
+  std::optional<std::uint64_t> deadlock_holding_jobs;
+  std::optional<double> deadlock_held_gpus;
+  std::optional<std::uint64_t> deadlock_waiting_jobs;
 };
 
 // Jobs that finished or were stopped count for JCT, wait and makespan; never-fitting jobs do not.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/huge_pages.h"
@@ -67,6 +68,7 @@ class Simulation {
   }
   [[nodiscard]] Status refused(std::size_t action, const std::string& why) const;
   void finish(JobId id, JobStatus status, EventKind kind);
+  void note_deadlock();
   SimulationResult harvest();
 
   const Workload& workload_;
@@ -284,7 +286,14 @@ Status Simulation::apply_preempt(std::size_t action) {
   }
   const Job& job = state_.job(id);
   leaving_.clear();
-  if (preempt.kind == ActionKind::kPreemptReplica) {
+  if (preempt.kind == ActionKind::kPreemptTask) {
+    if (options_.progress_rule == ProgressRule::kWhole)
+      return refused(action, "a part of a replica");
+    if (preempt.task >= job.tasks || !state_.places_of(id)[preempt.task].server.valid()) {
+      return refused(action, "a task that does not run");
+    }
+    leaving_.push_back(preempt.task);
+  } else if (preempt.kind == ActionKind::kPreemptReplica) {
     if (preempt.value < 0 || preempt.value >= job.replicas) {
       return refused(action, "no such replica");
     }
@@ -334,6 +343,7 @@ Status Simulation::apply() {
         continue;
       case ActionKind::kPreemptJob:
       case ActionKind::kPreemptReplica:
+      case ActionKind::kPreemptTask:
         BERTH_CHECK_OK(apply_preempt(next));
         break;
       case ActionKind::kStopJob:
@@ -400,6 +410,27 @@ Status Simulation::decide() {
   return {};
 }
 
+// The watchdog: what still runs has no replica that is there whole.
+void Simulation::note_deadlock() {
+  Deadlock out{.at_us = result_.end_us};
+  for (std::size_t j = 0; j < state_.arrived(); ++j) {
+    const JobId id{j};
+    const JobState& state = state_.state(id);
+    if (state.ended()) continue;
+    const Job& job = state_.job(id);
+    if (state.status != JobStatus::kRunning) {
+      if (never_reason(state_.cluster(), job).code == ReasonCode::kNone) ++out.waiting_jobs;
+      continue;
+    }
+    ++out.holding_jobs;
+    const auto places = state_.places_of(id);
+    out.held_milli +=
+        std::ranges::count_if(places, [](const Placement& at) { return at.device.valid(); }) *
+        static_cast<std::int64_t>(job.gpu_milli_per_task);
+  }
+  if (out.holding_jobs > 0) result_.deadlock = out;
+}
+
 SimulationResult Simulation::harvest() {
   const ClusterView view = state_.view(now_us_);
   result_.arrived = state_.arrived();
@@ -423,6 +454,7 @@ Result<SimulationResult> Simulation::run() {
     const TimeUs next_us = next_instant();
     if (next_us >= kNever) {
       // What waits may wait for servers that never come back, or for the rest of a replica.
+      if (options_.progress_rule == ProgressRule::kHold) note_deadlock();
       if (!options_.faults.empty() || options_.progress_rule == ProgressRule::kHold) break;
       return fail(internal_error(fmt::format(
           "at {} us nothing will happen any more, but {} jobs wait that fit the cluster", now_us_,

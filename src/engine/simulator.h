@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,15 @@ struct SimulationOptions {
   std::uint64_t drop_caches_one_in = 0;
 };
 
+// Parts of replicas that hold devices and wait for the rest, with nothing left to happen that could
+// free any.
+struct Deadlock {
+  TimeUs at_us = 0;                // when the last job ended; 0: none did
+  std::uint64_t holding_jobs = 0;  // that have some of their tasks placed
+  std::int64_t held_milli = 0;     // thousandths of GPUs that these hold
+  std::uint64_t waiting_jobs = 0;  // that have none
+};
+
 // What came of a run; quantities over jobs are in engine/metrics.h.
 struct SimulationResult {
   std::vector<JobState> states;      // by JobId; jobs that had not arrived are pending
@@ -61,6 +71,7 @@ struct SimulationResult {
   std::uint64_t rounds = 0;
   std::vector<std::uint32_t> active_round_ns;  // of each active round: something waited
   bool interrupted = false;
+  std::optional<Deadlock> deadlock;
 };
 
 // Runs to the end: until nothing can change any more. An internal error means that the policy made

@@ -125,6 +125,7 @@ void IdealServer::clear_traffic() {
 
 void IdealServer::add_traffic(ServerId server, std::int64_t bytes) {
   if (bytes <= 0) return;
+  if (traffic_.size() <= server.index()) traffic_.resize(server.index() + 1);
   if (traffic_[server.index()] == 0.0) with_traffic_.push_back(server);
   traffic_[server.index()] += static_cast<double>(bytes);
 }
@@ -184,21 +185,23 @@ void IdealServer::take(const Job& job, const Placement& place) {
   at.use = use(cluster_->servers[at.server], place.server);
 }
 
-ServerId IdealServer::choose_for_parameter_server(const Job& job, ServerId before) {
+ServerId IdealServer::choose_without_gpu(const Cluster& cluster, const Job& job, ServerId before,
+                                         bool anywhere) {
   candidates_.clear();
+  traffic_.resize(cluster.servers.size());
   bool any_room = false;
-  for (std::size_t s = 0; s < cluster_->servers.size(); ++s) {
+  for (std::size_t s = 0; s < cluster.servers.size(); ++s) {
     const ServerId server{s};
     if (!free_.is_up(server)) continue;
-    const Server& spec = cluster_->servers[s];
+    const Server& spec = cluster.servers[s];
     const std::int64_t room = tasks_by_host(job, spec, server) > 0 ? 1 : 0;
     any_room = any_room || room > 0;
     candidates_.push_back({server.value, room, use(spec, server)});
     candidates_.back().use[0] = 0.0;  // it takes no GPU
   }
-  // Cores and memory are promised to nobody: it goes somewhere in any case.
-  if (!any_room) {
-    for (Candidate& at : candidates_) at.room = 1;
+  for (Candidate& at : candidates_) {
+    const bool empty = free_.whole_free_of(ServerId{at.server}) == cluster.servers[at.server].gpus;
+    if (!any_room && (anywhere || empty)) at.room = 1;
   }
   const std::size_t c = nearest(before);
   return c == kNone ? ServerId{} : ServerId{candidates_[c].server};
@@ -261,7 +264,7 @@ bool IdealServerPlacer::take_listed(const Job& job, std::span<const Placement> b
     });
     const ServerId was_on = before.empty() ? ServerId{} : before[k].server;
     if (!job.is_worker(k)) {
-      places.push_back({servers_.choose_for_parameter_server(job, was_on), {}});
+      places.push_back({servers_.choose_without_gpu(*view_->cluster, job, was_on, true), {}});
       continue;
     }
     const Placement place = servers_.choose(job, was_on);

@@ -50,11 +50,17 @@ class IdealServer {
   // The place of the next task, which is not taken; invalid if there is none. `before`: where it
   // was, for the movement; invalid: nowhere.
   [[nodiscard]] Placement choose(const Job& job, ServerId before);
+  // Whether a device has room for a task of the job.
+  [[nodiscard]] bool fits_on(const Job& job, DeviceId device) const {
+    return tasks_on(job, device) > 0;
+  }
   // Takes a place that was chosen.
   void take(const Job& job, const Placement& place);
-  // The server for the parameter server: nearest among all that are up, rather such with cores and
-  // memory for it.
-  [[nodiscard]] ServerId choose_for_parameter_server(const Job& job, ServerId before);
+  // The server for a task without a GPU, as a parameter server is: the nearest with cores and
+  // memory for it, else an empty one. If there is none: any (`anywhere`: they are promised to
+  // nobody), or none. No server is listed afterwards.
+  [[nodiscard]] ServerId choose_without_gpu(const Cluster& cluster, const Job& job, ServerId before,
+                                            bool anywhere);
 
  private:
   static constexpr std::size_t kResources = 3;

@@ -81,6 +81,8 @@ struct PolicyInfo {
   PublishedSharing published = PublishedSharing::kExclusive;
   // Claims that no job starves, however many others come (tests/property/waiting_test.cpp).
   bool bounded_wait = false;
+  // Places task by task, so that parts of replicas hold devices and wait for the rest.
+  bool holds_parts = false;
 };
 
 // Every policy, by name; the registry is policy/registry.cpp, one line each.

@@ -12,6 +12,7 @@
 #include "policy/hypersched/hypersched.h"
 #include "policy/lucid/lucid.h"
 #include "policy/mlf_h/mlf_h.h"
+#include "policy/mlf_h_literal/mlf_h_literal.h"
 #include "policy/optimus/optimus.h"
 #include "policy/policy.h"
 #include "policy/sjf/sjf.h"
@@ -56,6 +57,9 @@ constexpr std::array kPolicies = {
                false, make_hypersched},
     PolicyInfo{"mlf-h", "MLF-H of MLFS (Wang et al., CoNEXT 2020), made sound", false, make_mlf_h,
                PublishedSharing::kShared},
+    PolicyInfo{"mlf-h-literal",
+               "MLF-H of MLFS as published, task by task: parts of replicas may deadlock", false,
+               make_mlf_h_literal, PublishedSharing::kShared, false, true},
     PolicyInfo{"berth", "of many plans the one in which what runs is worth most (docs/berth.md)",
                false, make_berth, PublishedSharing::kShared},
 };

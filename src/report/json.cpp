@@ -52,6 +52,10 @@ void each_field(AnyMetrics& m, const Field& field) {
   field("events", m.events);
   field("event_hash", m.event_hash);
   field("interrupted", m.interrupted);
+  field("deadlock_at_s", m.deadlock_at_s);
+  field("deadlock_holding_jobs", m.deadlock_holding_jobs);
+  field("deadlock_held_gpus", m.deadlock_held_gpus);
+  field("deadlock_waiting_jobs", m.deadlock_waiting_jobs);
   field("cpu_s", m.cpu_s);
   field("wall_s", m.wall_s);
   field("peak_rss_mib", m.peak_rss_mib);

@@ -115,6 +115,7 @@ Run run_policy(const Cluster& cluster, const Workload& workload, std::string_vie
   const SimulationOptions options{.seed = 7,
                                   .check = true,
                                   .log = &log,
+                                  .progress_rule = rule_for(**info, ProgressRule::kWhole),
                                   .faults = setup.faults,
                                   .drop_caches_one_in = setup.drop_caches_one_in};
   auto result = simulate(cluster, workload, **made, **predictors, options);

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "place/ideal_server.h"
+#include "policy/common/overload.h"
 #include "policy/common/progress.h"
 #include "policy/common/ranked_policy.h"
 #include "policy/common/remaining.h"
-#include "policy/mlf_h/overload.h"
 #include "policy/mlf_h/priority.h"
 #include "policy/mlf_h/running_median.h"
 
@@ -133,7 +133,7 @@ class MlfH final : public RankedPolicy {
  private:
   void relieve(const Round& round) {
     const TimeUs now_us = round.view.now_us;
-    const OverloadRelief::AskStanding standing = [&](JobId id) {
+    const OverloadRelief::AskStanding standing = [&](JobId id, std::uint32_t /*task*/) {
       return OverloadRelief::Standing{
           most_ - static_cast<double>(rank(round, id, now_us)) / kUnit,
           remaining_us(round.view, round.predictors, id, now_us)
@@ -149,6 +149,7 @@ class MlfH final : public RankedPolicy {
   // move costs, and has places elsewhere. Which of its tasks is slow nobody reports.
   void move_stragglers(const Round& round) {
     const ClusterView& view = round.view;
+    const TimeUs cost_us = relief_rules_.cost_us.value_or(0);
     placer_.begin(view);
     running_jobs().for_each([&](std::uint32_t j) {
       const JobId id{j};
@@ -158,10 +159,9 @@ class MlfH final : public RankedPolicy {
       if (view.now_us - settled_since(state) < relief_rules_.cooldown_us) return;
       const auto speed = relative_speed(view, id);
       if (!speed || *speed >= straggler_speed_) return;
-      const auto left_us =
-          remaining_us(view, round.predictors, id, view.now_us).value_or(relief_rules_.cost_us);
+      const auto left_us = remaining_us(view, round.predictors, id, view.now_us).value_or(cost_us);
       const double lost_us = (1.0 / *speed - 1.0) * static_cast<double>(left_us);
-      if (lost_us <= static_cast<double>(relief_rules_.cost_us)) return;
+      if (lost_us <= static_cast<double>(cost_us)) return;
       if (placer_.take_elsewhere(id, places_)) move_all(round, id);
     });
   }

@@ -11,7 +11,8 @@
 //   then neither the fall of the loss nor a deadline has any effect once all GPUs are taken. A job
 //   that runs keeps the laxity with which it started.
 // - Placement by the ideal virtual server (place/ideal_server.h), h_r as published.
-// - Overloaded servers are relieved if the overload lasts and a move pays (overload.h, ADR 13).
+// - Overloaded servers are relieved if the overload lasts and a move pays
+// (policy/common/overload.h, ADR 13).
 // - Stragglers: a job that is much slower than it was, for no reason that is known, may be moved to
 //   other servers (`straggler_speed`, off by default). The paper duplicates a slow task; a task
 //   that runs twice is beyond what plans can say.

@@ -60,7 +60,10 @@ Status print_training_log(const PolicyInfo& info, Sharing sharing) {
                              .slow_for_us = kUsPerHour};
   const auto faults = draw_faults(process, cluster, 30 * kUsPerDay, Rng(kSeed).fork("faults"));
   TextEventLog log;
-  const SimulationOptions options{.seed = kSeed, .log = &log, .faults = faults};
+  const SimulationOptions options{.seed = kSeed,
+                                  .log = &log,
+                                  .progress_rule = rule_for(info, ProgressRule::kWhole),
+                                  .faults = faults};
   BERTH_TRY(const SimulationResult result,
             simulate(cluster, workload, *policy, *predictors, options));
   fmt::print("# {}, paper, hash {}\n{}", info.name, result.event_hash, log.text());

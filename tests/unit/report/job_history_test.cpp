@@ -80,6 +80,7 @@ TEST(JobHistory, SpansAgreeWithTheEngine) {
       SimulationOptions options;
       options.log = &history;
       options.reasons = &history;
+      options.progress_rule = rule_for(info, ProgressRule::kWhole);
       const auto result = simulate(cluster, workload, **policy, **predictors, options);
       ASSERT_TRUE(result);
       const auto& spans = history.spans();

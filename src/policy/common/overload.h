@@ -1,18 +1,17 @@
-// Overloaded servers, and which tasks leave them for where (MLFS, overloaded servers; made sound:
-// docs/adr/0013-migration-that-pays.md).
+// Overloaded servers, and which tasks leave them for where (MLFS, overloaded servers), as published
+// or made sound (docs/adr/0013-migration-that-pays.md); what differs is in the rules.
 //
-// A server is overloaded while its tasks really use more than it has of a resource, or more than
-// all of one of its devices: above 1.0, where the slow-down begins, and by what was measured. It is
-// relieved when that has lasted for some rounds, one task after another until it is no longer
-// overloaded or nobody is worth moving:
+// A server is overloaded while its tasks really use more than the limit of a resource, or of one of
+// its devices, by what was measured. Then tasks leave, one after another, until it is not:
 //
-// - The task nearest to the ideal virtual task moves: the most use of each overloaded resource, the
-//   least of each other, no traffic with the tasks that stay. While a device is overloaded it is
-//   one of the share p_s of lowest priority among the tasks on overloaded devices.
-// - It moves straight to the nearest ideal server that it does not overload, if what that saves, of
-//   its own time and of those that it slows down, is more than the move costs. If none is found it
-//   stays: the queue would hold what a replica did not leave whole.
-// - A job that was started or moved lately stays.
+// - The task nearest to the ideal virtual task: the most use of each overloaded resource, the least
+//   of each other, no traffic with the tasks that stay. While a device is overloaded it is one of
+//   the share p_s of lowest priority among the tasks on overloaded devices, at least one.
+// - It moves straight to the nearest ideal server that it does not overload. If there is none it
+//   stays, or waits in the queue.
+//
+// Tasks without a GPU, as parameter servers are, do not move, and a device with one task is never
+// overloaded: the task would be as slow elsewhere.
 #pragma once
 
 #include <array>
@@ -29,10 +28,23 @@
 namespace berth {
 
 struct ReliefRules {
-  TimeUs sustained_us = 3 * kUsPerMin;
-  TimeUs cooldown_us = 20 * kUsPerMin;
-  TimeUs cost_us = kUsPerMin;  // what a move takes of its job's time
-  double share = 0.1;          // p_s
+  double limit = 1.0;                   // where the slow-down begins
+  TimeUs sustained_us = 3 * kUsPerMin;  // how long an overload has lasted before anybody leaves
+  TimeUs cooldown_us = 20 * kUsPerMin;  // how long a job stays where it was started or moved
+  std::optional<TimeUs> cost_us = kUsPerMin;  // what a move must save, of the time of its job and
+                                              // of those that it slows down; nothing: not looked at
+  double share = 0.1;                         // p_s
+  bool queues = false;                        // tasks for which there is no place wait
+
+  // Above h_r, at once, whatever it costs, and into the queue.
+  [[nodiscard]] static ReliefRules as_published(double h_r, double p_s) {
+    return {.limit = h_r,
+            .sustained_us = 0,
+            .cooldown_us = 0,
+            .cost_us = {},
+            .share = p_s,
+            .queues = true};
+  }
 };
 
 class OverloadRelief {
@@ -40,20 +52,20 @@ class OverloadRelief {
   struct Move {
     JobId job;
     std::uint32_t task = 0;
-    Placement to;
+    Placement to;  // invalid: into the queue
   };
-  // Of a running job: its priority, and how long it still runs.
+  // Of a task that runs: its priority, and how long its job still runs.
   struct Standing {
     double priority = 0.0;
     TimeUs remaining_us = 0;
   };
-  using AskStanding = std::function<Standing(JobId)>;
+  using AskStanding = std::function<Standing(JobId, std::uint32_t task)>;
 
   OverloadRelief(FreeIndex& free, const IdealServerRules& places, const ReliefRules& rules)
       : free_(free), servers_(free, places), rules_(rules) {}
 
-  // Moves that are worth it now, at most one a job; `free` has them applied. Valid until the next
-  // call. Nothing where jobs do not report what they use.
+  // What leaves now; `free` has it applied. To places that are free beforehand, so that any order
+  // will do. Valid until the next call. Nothing where jobs do not report what they use.
   [[nodiscard]] std::span<const Move> find(const ClusterView& view, const IdSet& running,
                                            const AskStanding& standing);
 
@@ -79,17 +91,19 @@ class OverloadRelief {
   void sort_by_server();
   void add(const Resident& resident, double sign);
   [[nodiscard]] bool device_overloaded(DeviceId device) const {
-    return device_tasks_[device.index()] > 1 && device_use_[device.index()] > 1.0;
+    return device_tasks_[device.index()] > 1 && device_use_[device.index()] > rules_.limit;
   }
   [[nodiscard]] bool host_overloaded(ServerId server) const;
   [[nodiscard]] bool overloaded(ServerId server) const;
   [[nodiscard]] bool sustained(ServerId server) const;
+  [[nodiscard]] bool worth_it(const Resident& mover, const Placement& to, double lost_before_us);
   [[nodiscard]] bool relieve_once(ServerId server);
   void list_movable(ServerId server);
   void keep_lowest_share();
   [[nodiscard]] std::uint32_t nearest_to_ideal(ServerId server);
   [[nodiscard]] double traffic_with(const Resident& mover, ServerId server);
   [[nodiscard]] bool has_really_room(const Resident& mover, const Placement& to) const;
+  [[nodiscard]] DeviceId least_used_device(const Job& job, ServerId server) const;
   [[nodiscard]] Placement target(const Resident& mover);
   [[nodiscard]] double slowdown(const Resident& resident) const;
   [[nodiscard]] double lost_us(ServerId server) const;
@@ -109,6 +123,7 @@ class OverloadRelief {
   std::vector<std::uint32_t> device_tasks_;
   std::vector<std::uint32_t> movable_;  // scratch: in residents_
   std::vector<Move> moves_;
+  std::vector<std::uint32_t> left_;  // in residents_
 };
 
 }  // namespace berth

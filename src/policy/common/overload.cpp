@@ -1,4 +1,4 @@
-#include "policy/mlf_h/overload.h"
+#include "policy/common/overload.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +72,7 @@ void OverloadRelief::add(const Resident& resident, double sign) {
 
 bool OverloadRelief::host_overloaded(ServerId server) const {
   const Parts& use = server_use_[server.index()];
-  return use[kCpu] > 1.0 || use[kMemory] > 1.0;
+  return use[kCpu] > rules_.limit || use[kMemory] > rules_.limit;
 }
 
 bool OverloadRelief::overloaded(ServerId server) const {
@@ -97,18 +97,19 @@ bool OverloadRelief::sustained(ServerId server) const {
     if (!resident.at.device.valid() || device_tasks_[resident.at.device.index()] < 2) continue;
     old_by_device[resident.at.device.value - first] += resident.use[kGpu];
   }
-  return old[kCpu] > 1.0 || old[kMemory] > 1.0 ||
-         std::ranges::any_of(old_by_device, [](double use) { return use > 1.0; });
+  const auto over = [&](double use) { return use > rules_.limit; };
+  return over(old[kCpu]) || over(old[kMemory]) || std::ranges::any_of(old_by_device, over);
 }
 
-// Workers on overloaded devices, the lowest share of them; where no device is overloaded all
-// workers of the server.
+// Tasks on overloaded devices, the lowest share of them; where no device is overloaded all of the
+// server that have one.
 void OverloadRelief::list_movable(ServerId server) {
   movable_.clear();
   const auto may_move = [&](const Resident& resident) {
-    return !resident.moved && view_->job(resident.job).is_worker(resident.task) &&
+    return !resident.moved && resident.at.device.valid() &&
            view_->now_us - resident.since_us >= rules_.cooldown_us &&
-           std::ranges::none_of(moves_, [&](const Move& m) { return m.job == resident.job; });
+           (rules_.cooldown_us == 0 ||
+            std::ranges::none_of(moves_, [&](const Move& m) { return m.job == resident.job; }));
   };
   bool device_over = false;
   for (const std::uint32_t i : on(server)) {
@@ -125,8 +126,9 @@ void OverloadRelief::list_movable(ServerId server) {
 }
 
 void OverloadRelief::keep_lowest_share() {
-  std::ranges::stable_sort(
-      movable_, {}, [&](std::uint32_t i) { return (*standing_)(residents_[i].job).priority; });
+  std::ranges::stable_sort(movable_, {}, [&](std::uint32_t i) {
+    return (*standing_)(residents_[i].job, residents_[i].task).priority;
+  });
   const auto share = static_cast<std::size_t>(rules_.share * static_cast<double>(movable_.size()));
   movable_.resize(std::min(movable_.size(), std::max<std::size_t>(1, share)));
 }
@@ -152,7 +154,8 @@ std::uint32_t OverloadRelief::nearest_to_ideal(ServerId server) {
   const bool device_over = std::ranges::any_of(movable_, [&](std::uint32_t i) {
     return residents_[i].at.device.valid() && device_overloaded(residents_[i].at.device);
   });
-  const std::array<bool, kKinds> over = {device_over, all[kCpu] > 1.0, all[kMemory] > 1.0};
+  const std::array<bool, kKinds> over = {device_over, all[kCpu] > rules_.limit,
+                                         all[kMemory] > rules_.limit};
   Parts ideal = residents_[movable_.front()].use;
   double most_traffic = 0.0;
   std::vector<double> traffic;
@@ -187,11 +190,24 @@ bool OverloadRelief::has_really_room(const Resident& mover, const Placement& to)
   const auto fits = [&](Kind kind, Resource resource) {
     if (there[resource] <= 0) return true;
     const double amount = mover.use[kind] * static_cast<double>(from[resource]);
-    return use[kind] + amount / static_cast<double>(there[resource]) <= 1.0;
+    return use[kind] + amount / static_cast<double>(there[resource]) <= rules_.limit;
   };
   const bool alone = device_tasks_[to.device.index()] == 0;
-  return (alone || device_use_[to.device.index()] + mover.use[kGpu] <= 1.0) &&
+  return (alone || device_use_[to.device.index()] + mover.use[kGpu] <= rules_.limit) &&
          fits(kCpu, Resource::kCpuMilli) && fits(kMemory, Resource::kMemoryMib);
+}
+
+// Of those with room for what is declared; there is one.
+DeviceId OverloadRelief::least_used_device(const Job& job, ServerId server) const {
+  const Server& spec = view_->cluster->servers[server.index()];
+  DeviceId best;
+  for (std::uint32_t d = 0; d < spec.gpus; ++d) {
+    const DeviceId device{spec.first_device.value + d};
+    if (!servers_.fits_on(job, device)) continue;
+    if (best.valid() && device_use_[device.index()] >= device_use_[best.index()]) continue;
+    best = device;
+  }
+  return best;
 }
 
 // Another device of its own server may do where only its device is overloaded. Invalid if there is
@@ -211,12 +227,13 @@ Placement OverloadRelief::target(const Resident& mover) {
       if (places[peer].server.valid()) servers_.add_traffic(places[peer].server, bytes);
     });
   }
-  Placement place = servers_.choose(job, {});
-  while (place.server.valid() && !has_really_room(mover, place)) {
+  while (true) {
+    Placement place = servers_.choose(job, {});
+    if (!place.server.valid()) return {};
+    place.device = least_used_device(job, place.server);
+    if (has_really_room(mover, place)) return place;
     servers_.bar(place.server);
-    place = servers_.choose(job, {});
   }
-  return place;
 }
 
 // How many times longer its iterations are for what is overloaded.
@@ -245,7 +262,7 @@ double OverloadRelief::lost_us(ServerId server) const {
       }
     }
     if (slowest > 1.0) {
-      sum += (slowest - 1.0) * static_cast<double>((*standing_)(id).remaining_us);
+      sum += (slowest - 1.0) * static_cast<double>((*standing_)(id, 0).remaining_us);
     }
   }
   return sum;
@@ -266,7 +283,14 @@ double OverloadRelief::lost_after_move_us(const Resident& mover, const Placement
   if (slower <= 0) return left;
   const double replicas = std::max(1U, running_replicas(*view_, mover.job));
   return left + bytes / static_cast<double>(slower) * *per_s / replicas *
-                    static_cast<double>((*standing_)(mover.job).remaining_us);
+                    static_cast<double>((*standing_)(mover.job, mover.task).remaining_us);
+}
+
+// Whether the mover, which has left, is to go there.
+bool OverloadRelief::worth_it(const Resident& mover, const Placement& to, double lost_before_us) {
+  if (!to.server.valid()) return rules_.queues;
+  if (!rules_.cost_us) return true;
+  return lost_before_us - lost_after_move_us(mover, to) > static_cast<double>(*rules_.cost_us);
 }
 
 bool OverloadRelief::relieve_once(ServerId server) {
@@ -274,20 +298,19 @@ bool OverloadRelief::relieve_once(ServerId server) {
   const std::uint32_t index = nearest_to_ideal(server);
   if (index == kNobody) return false;
   Resident& mover = residents_[index];
-  const double before_us = lost_us(server);
+  const double lost_before_us = rules_.cost_us ? lost_us(server) : 0.0;
   add(mover, -1.0);
   mover.moved = true;
   const Placement to = target(mover);
-  const auto cost_us = static_cast<double>(rules_.cost_us);
-  if (!to.server.valid() || before_us - lost_after_move_us(mover, to) <= cost_us) {
+  if (!worth_it(mover, to, lost_before_us)) {
     mover.moved = false;
     add(mover, 1.0);
     return false;
   }
-  const Job& job = view_->job(mover.job);
-  free_.give_back(job, std::span(&mover.at, 1));
-  free_.hold(job, std::span(&to, 1));
   moves_.push_back({mover.job, mover.task, to});
+  left_.push_back(index);
+  if (!to.server.valid()) return true;
+  free_.hold(view_->job(mover.job), std::span(&to, 1));
   // What it takes there, for those that move after it.
   Resident there = mover;
   there.at = to;
@@ -301,12 +324,16 @@ std::span<const OverloadRelief::Move> OverloadRelief::find(const ClusterView& vi
   view_ = &view;
   standing_ = &standing;
   moves_.clear();
+  left_.clear();
   if (view.telemetry == nullptr || !read_uses(running)) return {};
   sort_by_server();
   for (std::size_t s = 0; s < server_use_.size(); ++s) {
     const ServerId server{s};
     while (overloaded(server) && sustained(server) && relieve_once(server)) {
     }
+  }
+  for (const std::uint32_t i : left_) {
+    free_.give_back(view.job(residents_[i].job), std::span(&residents_[i].at, 1));
   }
   return moves_;
 }

@@ -1,10 +1,11 @@
 // Which tasks leave an overloaded server, and for where.
+#include "policy/common/overload.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "model/cluster_state.h"
-#include "policy/mlf_h/overload.h"
 #include "support/placing.h"
 
 namespace berth {
@@ -84,7 +85,7 @@ class OverloadReliefTest : public ::testing::Test {
     running.grow(view.jobs.size());
     for (std::uint32_t j = 0; j < view.jobs.size(); ++j) running.insert(j);
     OverloadRelief relief(free, {}, rules);
-    const OverloadRelief::AskStanding standing = [](JobId id) {
+    const OverloadRelief::AskStanding standing = [](JobId id, std::uint32_t) {
       return OverloadRelief::Standing{1.0 - 0.01 * id.value, kUsPerHour};
     };
     std::vector<std::string> out;
@@ -111,8 +112,8 @@ TEST_F(OverloadReliefTest, TheLowestPriorityLeavesAnOverloadedDevice) {
   EXPECT_EQ(moves(), Moves{});
 }
 
-// Four are on the overloaded device. The lower half of them are jobs 3 and 4, and job 3 uses more; a
-// tenth is one, job 4, and its device is still overloaded without it.
+// Four are on the overloaded device. The lower half of them are jobs 3 and 4, and job 3 uses more;
+// a tenth is one, job 4, and its device is still overloaded without it.
 TEST_F(OverloadReliefTest, OfTheLowestShareTheOneThatUsesMost) {
   arrange({{0, 0.5}, {0, 0.4}, {1, 0.4}, {0, 0.35}, {0, 0.05}});
   EXPECT_EQ(moves({.share = 0.5}), (Moves{"3.0>2"}));
@@ -174,6 +175,31 @@ TEST_F(OverloadReliefTest, TrafficThatCrossesALinkCosts) {
   start(JobId{1U}, {0, 1}, 0.6, 0);
   EXPECT_EQ(moves({.cost_us = 5 * kUsPerMin}), (Moves{"1.0>2"}));
   EXPECT_EQ(moves({.cost_us = 7 * kUsPerMin}), Moves{});
+}
+
+// Jobs without GPUs take 12 of 10 cores.
+TEST_F(OverloadReliefTest, TasksWithoutAGpuStay) {
+  Job job;
+  job.gpu_milli_per_task = 0;
+  state_.emplace(cluster_, std::vector<Job>{job, job});
+  for (const std::uint32_t j : {0U, 1U}) {
+    state_->arrive();
+    const Placement at{ServerId{0U}, {}};
+    ASSERT_EQ(testing::start_job(*state_, JobId{j}, std::span(&at, 1), 0), "");
+    measured_.uses[j] = {.cpu_milli = 6'000};
+  }
+  EXPECT_EQ(moves(), Moves{});
+}
+
+// As published: above 0.9, at once, whatever it costs. Job 1 leaves for b; of three on device 0 two
+// have to leave, and where b has no room for the second it waits.
+TEST_F(OverloadReliefTest, AsPublished) {
+  const ReliefRules published = ReliefRules::as_published(0.9, 0.1);
+  arrange({{0, 0.5}, {0, 0.45}});
+  EXPECT_EQ(moves(published, 1), (Moves{"1.0>2"}));
+  EXPECT_EQ(moves({}, 1), Moves{});
+  arrange({{0, 0.5}, {0, 0.45}, {0, 0.45}, {1, 0.5}, {2, 0.5}, {3, 0.45}});
+  EXPECT_EQ(moves(published, 1), (Moves{"2.0>3", "1.0>" + std::to_string(DeviceId::kNone)}));
 }
 
 TEST_F(OverloadReliefTest, NothingWhereNobodyReports) {
