@@ -85,6 +85,26 @@ TEST(LiteralFormulas, InSecondsTheWaitDecides) {
             (Schedule{"0-3600", "3600-10800", "10800-10860"}));
 }
 
+// The same sum as eq. 6 has, in four parts: the first task has waited for 10 s of a job of 100 s
+// that is due at 50 s.
+TEST(MlfHLiteral, SaysItsTerms) {
+  Workload jobs = workload_of({{0, 100, 1}});
+  jobs.jobs[0].urgency = 6;
+  jobs.jobs[0].deadline_us = 50 * kUsPerS;
+  const Cluster cluster = cluster_of("1x1");
+  ClusterState state(cluster, jobs.jobs);
+  state.arrive();
+  const auto policy = make_mlf_h_literal({});
+  const auto predictors = make_predictors("oracle", jobs, 1);
+  std::vector<PriorityTerm> terms;
+  (*policy)->priority_terms(state.view(10 * kUsPerS), **predictors, JobId{0U}, terms);
+  ASSERT_EQ(terms.size(), 4U);
+  EXPECT_DOUBLE_EQ(terms[0].value, 0.3 * 6);
+  EXPECT_DOUBLE_EQ(terms[1].value, 0.7 * 0.3 / 40);
+  EXPECT_DOUBLE_EQ(terms[2].value, 0.7 * 0.3 / 100);
+  EXPECT_DOUBLE_EQ(terms[3].value, 0.7 * 0.35 * 10);
+}
+
 // Jobs of two tasks in a chain of a second each, ten iterations; all on GPUs of one server.
 Workload chains(std::size_t count) {
   Workload jobs;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "model/cluster_state.h"
 #include "policy/common/graph_priority.h"
 #include "policy/mlf_h/priority.h"
 #include "policy/mlf_h/running_median.h"
 #include "support/schedules.h"
+#include "support/training.h"
 
 namespace berth {
 namespace {
@@ -157,6 +159,50 @@ TEST(MlfH, WhoRunsKeepsItsLaxity) {
   EXPECT_EQ(
       schedule(cluster_of("1x1"), jobs, "mlf-h", with({kNoLearning, kNoRemaining, kNoWaiting})),
       (Schedule{"0-5 11-16", "5-11 16-18"}));
+}
+
+// A hundred iterations of a second; from 10 s on the device takes two for each. At 11 s the job is
+// seen to go at half of its speed, and has 89 s to go: it goes on beside, with what it did in 10 s,
+// and ends at 101 s. Where a move costs more than the 89 s that it saves, it stays: 10 + 2 x 90 s.
+TEST(MlfH, MovesStragglersIfAsked) {
+  Workload jobs = workload_of({{0, 100, 1}});
+  jobs.graphs.push_back({.tasks = {{.parameters = 1, .compute_us = kUsPerS}}, .edges = {}});
+  jobs.jobs[0].graph = TaskGraphId{0U};
+  jobs.training.jobs.push_back({.iterations = 100, .checkpoint_iterations = 1, .curve = {}});
+  jobs.training.uses.resize(1);
+  const auto run = [&](const char* speed, const char* cost_s) {
+    const auto done = testing::run_policy(
+        testing::servers_of({1, 1}, 0), jobs, "mlf-h",
+        {.faults = {{.at_us = 10 * kUsPerS,
+                     .kind = FaultKind::kDeviceSpeed,
+                     .id = 0,
+                     .speed_ppm = 500'000}},
+         .options =
+             with({{"straggler_speed", speed}, {"cooldown_s", "0"}, {"move_cost_s", cost_s}})});
+    return done.result.states[0];
+  };
+  EXPECT_EQ(run("0.7", "80").last_move_us, 11 * kUsPerS);
+  EXPECT_EQ(run("0.7", "80").last_stop_us, 101 * kUsPerS);
+  EXPECT_EQ(run("0.7", "90").last_stop_us, 190 * kUsPerS);
+  EXPECT_EQ(run("0", "80").last_stop_us, 190 * kUsPerS);
+}
+
+// A job of 300 s, which is the median then, has waited for 60 s in the round that began at 60 s. It
+// says nothing of its urgency: the middle. --why shows the terms.
+TEST(MlfH, SaysItsTerms) {
+  const Workload jobs = workload_of({{0, 300, 1}});
+  const Cluster cluster = cluster_of("1x1");
+  ClusterState state(cluster, jobs.jobs);
+  state.arrive();
+  const auto policy = make_mlf_h({});
+  const auto predictors = make_predictors("oracle", jobs, 1);
+  std::vector<PriorityTerm> terms;
+  (*policy)->priority_terms(state.view(119 * kUsPerS), **predictors, JobId{0U}, terms);
+  ASSERT_EQ(terms.size(), 4U);
+  EXPECT_DOUBLE_EQ(terms[0].value, 0.3 * 0.5);
+  EXPECT_DOUBLE_EQ(terms[1].value, 0.0);
+  EXPECT_DOUBLE_EQ(terms[2].value, 0.7 * 0.3 / 2);
+  EXPECT_DOUBLE_EQ(terms[3].value, 0.7 * 0.35 * 60 / 360);
 }
 
 TEST(MlfH, NeedsNoPredictions) {
