@@ -11,12 +11,14 @@ void Room::read(const ClusterView& view) {
   const std::vector<Server>& servers = cluster_->servers;
   devices_.resize(cluster_->devices.size());
   servers_.resize(servers.size());
+  most_milli_.resize(servers.size());
   free_milli_ = 0;
   for (std::uint32_t s = 0; s < servers.size(); ++s) {
     const ServerState& state = view.servers[s];
     ServerRoom& room = servers_[s];
     room = {.first_device = servers[s].first_device.value,
             .gpus = servers[s].gpus,
+            .type = GpuTypeMask{1} << servers[s].gpu_type.value,
             .cpu_milli = servers[s].capacity[Resource::kCpuMilli] > 0
                              ? state.free[Resource::kCpuMilli]
                              : kUnlimitedMib,
@@ -32,7 +34,16 @@ void Room::read(const ClusterView& view) {
       room.milli += devices_[d].milli;
     }
     free_milli_ += room.milli;
+    most_milli_[s] = most_milli_of(room);
   }
+}
+
+std::int32_t Room::most_milli_of(const ServerRoom& server) const {
+  std::int32_t most = 0;
+  for (std::uint32_t d = server.first_device; d < server.first_device + server.gpus; ++d) {
+    most = std::max(most, devices_[d].milli);
+  }
+  return most;
 }
 
 void Room::charge(const Job& job, const Placement& place, std::int32_t sign) {
@@ -45,6 +56,9 @@ void Room::charge(const Job& job, const Placement& place, std::int32_t sign) {
   server.cpu_milli -= std::int64_t{sign} * job.cpu_milli_per_task;
   server.memory_mib -= std::int64_t{sign} * job.memory_mib_per_task;
   free_milli_ -= milli;
+  const std::int32_t left = devices_[place.device.index()].milli;
+  std::int32_t& most = most_milli_[place.server.index()];
+  most = left >= most ? left : left + milli < most ? most : most_milli_of(server);
 }
 
 void Room::give_back(const Job& job, std::span<const Placement> places) {
@@ -72,7 +86,6 @@ bool Room::hold_if_free(const Job& job, std::span<const Placement> places) {
 // By its devices alone.
 std::uint32_t Room::tasks_on(const Job& job, const ServerRoom& server) const {
   const auto milli = static_cast<std::int32_t>(job.gpu_milli_per_task);
-  if (server.milli < milli) return 0;
   const std::int64_t mib = job.gpu_memory_mib_per_task;
   std::uint32_t tasks = 0;
   for (std::uint32_t d = server.first_device; d < server.first_device + server.gpus; ++d) {
@@ -110,8 +123,9 @@ void Room::list_choices(const Job& job, std::uint32_t tasks) {
   in_all_ = 0;
   const GpuTypeMask types = usable_types(*cluster_, job);
   std::uint32_t by_devices = 0;
+  const auto milli = static_cast<std::int32_t>(job.gpu_milli_per_task);
   for (std::uint32_t s = 0; s < servers_.size(); ++s) {
-    if ((types >> cluster_->servers[s].gpu_type.value & 1U) == 0) continue;
+    if (most_milli_[s] < milli || (types & servers_[s].type) == 0) continue;
     const std::uint32_t here = tasks_on(job, servers_[s]);
     if (here == 0) continue;
     choices_.push_back({s, here});

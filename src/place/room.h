@@ -48,6 +48,7 @@ class Room {
   struct ServerRoom {
     std::uint32_t first_device = 0;
     std::uint32_t gpus = 0;
+    GpuTypeMask type = 0;
     std::int32_t milli = 0;  // free on its devices
     std::int64_t cpu_milli = 0;
     std::int64_t memory_mib = 0;
@@ -58,6 +59,7 @@ class Room {
   };
 
   void charge(const Job& job, const Placement& place, std::int32_t sign);
+  [[nodiscard]] std::int32_t most_milli_of(const ServerRoom& server) const;
   [[nodiscard]] std::uint32_t tasks_on(const Job& job, const ServerRoom& server) const;
   [[nodiscard]] std::uint32_t with_host(const Job& job, std::uint32_t server,
                                         std::uint32_t tasks) const;
@@ -70,6 +72,8 @@ class Room {
   const Cluster* cluster_ = nullptr;
   std::vector<DeviceRoom> devices_;
   std::vector<ServerRoom> servers_;
+  // By server: free on its freest device. Most servers of a busy cluster are passed over by this.
+  std::vector<std::int32_t> most_milli_;
   std::int64_t free_milli_ = 0;
   bool spreads_ = false;
   std::vector<Choice> choices_;  // scratch
