@@ -78,9 +78,6 @@ class BerthPolicy final : public CachedPolicy {
   [[nodiscard]] TimeUs as_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
   [[nodiscard]] bool at_round(TimeUs now_us) const { return now_us % round_us_ == 0; }
   [[nodiscard]] std::uint32_t tries(const ClusterView& view) const;
-  [[nodiscard]] double waiting_looked_at() const {
-    return std::min(settings_.waiting, static_cast<double>(waiting_.size()));
-  }
 
   void leave(JobId id);
   void enter(const Round& round, JobId id);
@@ -381,32 +378,30 @@ void BerthPolicy::start(const Round& round, const Candidate& candidate, const Ou
 
 // Those that the search did not look at, in order, as far as they find room.
 void BerthPolicy::fill_up(const Round& round) {
-  constexpr int kLookedAtBetweenRounds = 100;
-  const int most =
-      at_round(round.view.now_us) ? std::numeric_limits<int>::max() : kLookedAtBetweenRounds;
   if (static_cast<double>(waiting_.size()) <= settings_.waiting) return;
+  constexpr int kLookedAtBetweenRounds = 100;
+  int most = at_round(round.view.now_us) ? std::numeric_limits<int>::max() : kLookedAtBetweenRounds;
   RefusedDemands refused;
   Outcome outcome;
-  const auto* next = waiting_.at_or_after(0, 0);
-  for (int n = 0; next != nullptr && n < most && room_.free_milli() > 0; ++n) {
-    const OrderedBlocks::Entry at = *next;
-    next = nullptr;
+  OrderedBlocks::Entry at{};
+  for (const auto* next = waiting_.at_or_after(0, 0);
+       next != nullptr && most > 0 && room_.free_milli() > 0;
+       next = waiting_.at_or_after(at.key, at.id + 1), --most) {
+    at = *next;  // it may start, and is not in waiting_ then
     const JobId id{at.id};
     const Job replica = replicas_of(round.view.job(id), 1);
-    if (!refused.contains(replica)) {
-      outcome.added.clear();
-      if (room_.take_all(replica, replica.tasks, outcome.added)) {
-        std::uint32_t replicas = 1;
-        while (replicas < round.view.job(id).replicas &&
-               room_.take_all(replica, replica.tasks, outcome.added)) {
-          ++replicas;
-        }
-        start(round, {.id = id}, outcome);
-      } else {
-        refused.add(replica);
-      }
+    if (refused.contains(replica)) continue;
+    outcome.added.clear();
+    std::uint32_t replicas = 0;
+    while (replicas < round.view.job(id).replicas &&
+           room_.take_all(replica, replica.tasks, outcome.added)) {
+      ++replicas;
     }
-    next = waiting_.at_or_after(at.key, at.id + 1);
+    if (replicas == 0) {
+      refused.add(replica);
+    } else {
+      start(round, {.id = id}, outcome);
+    }
   }
 }
 
