@@ -79,6 +79,12 @@ class BerthPolicy final : public CachedPolicy {
   [[nodiscard]] bool at_round(TimeUs now_us) const { return now_us % round_us_ == 0; }
   [[nodiscard]] std::uint32_t tries(const ClusterView& view) const;
 
+  // Positive numbers are ordered like their bits.
+  [[nodiscard]] static Rank rank_of(const Worth& worth) {
+    return std::bit_cast<Rank>(std::numeric_limits<double>::infinity()) -
+           std::bit_cast<Rank>(worth.density());
+  }
+
   void leave(JobId id);
   void enter(const Round& round, JobId id);
   void rank_anew(const Round& round);
@@ -104,7 +110,9 @@ class BerthPolicy final : public CachedPolicy {
   IdSet running_;
   OrderedBlocks waiting_;  // that ask for GPUs; the densest first
   IdSet waiting_without_gpu_;
-  std::vector<Rank> ranks_;  // by JobId, of those in waiting_
+  std::vector<Rank> ranks_;    // by JobId, of those in waiting_
+  std::vector<Worth> worths_;  // likewise
+  IdSet changing_;             // of those in waiting_: whose deadline can still be met
   TimeUs ranked_as_of_us_ = -1;
   TimeUs reasons_as_of_us_ = -1;  // the round in which everybody was given one
   std::vector<JobId> newly_filed_;
@@ -122,7 +130,9 @@ void BerthPolicy::reset(const Round& /*round*/) {
   running_.clear();
   waiting_.clear();
   waiting_without_gpu_.clear();
+  changing_.clear();
   ranks_.clear();
+  worths_.clear();
   ranked_as_of_us_ = -1;
   reasons_as_of_us_ = -1;
   newly_filed_.clear();
@@ -131,6 +141,7 @@ void BerthPolicy::reset(const Round& /*round*/) {
 void BerthPolicy::leave(JobId id) {
   running_.erase(id.value);
   waiting_without_gpu_.erase(id.value);
+  changing_.erase(id.value);
   Rank& rank = ranks_[id.index()];
   if (rank == kNotWaiting) return;
   waiting_.erase(rank, id.value);
@@ -138,19 +149,20 @@ void BerthPolicy::leave(JobId id) {
 }
 
 void BerthPolicy::enter(const Round& round, JobId id) {
-  const Worth worth =
+  const Worth& worth = worths_[id.index()] =
       worth_of(round.view, round.predictors, id, as_of(round.view.now_us), settings_.worth);
-  // Positive numbers are ordered like their bits.
-  ranks_[id.index()] = std::bit_cast<Rank>(std::numeric_limits<double>::infinity()) -
-                       std::bit_cast<Rank>(worth.density());
+  ranks_[id.index()] = rank_of(worth);
   waiting_.insert({ranks_[id.index()], id.value, 0});
+  if (worth.weight > 1.0) changing_.insert(id.value);
 }
 
 void BerthPolicy::file_job(const Round& round, JobId id) {
   const Job& job = round.view.job(id);
   if (ranks_.size() < round.view.jobs.size()) {
     ranks_.resize(round.view.jobs.size(), kNotWaiting);
+    worths_.resize(round.view.jobs.size());
     running_.grow(round.view.jobs.size());
+    changing_.grow(round.view.jobs.size());
     waiting_without_gpu_.grow(round.view.jobs.size());
   }
   leave(id);
@@ -172,15 +184,15 @@ void BerthPolicy::rank_anew(const Round& round) {
   const TimeUs as_of_us = as_of(round.view.now_us);
   if (ranked_as_of_us_ == as_of_us) return;
   ranked_as_of_us_ = as_of_us;
-  if (settings_.worth.goal <= 0) return;
-  std::vector<JobId> ids;
-  waiting_.for_each([&](const OrderedBlocks::Entry& entry) {
-    if (round.view.job(JobId{entry.id}).deadline_us.known()) ids.emplace_back(entry.id);
+  changing_.for_each([&](std::uint32_t j) {
+    Worth& worth = worths_[j];
+    worth.weight =
+        deadline_weight(round.view.job(JobId{j}), worth.left_s, as_of_us, settings_.worth.goal);
+    waiting_.erase(ranks_[j], j);
+    ranks_[j] = rank_of(worth);
+    waiting_.insert({ranks_[j], j, 0});
+    if (worth.weight <= 1.0) changing_.erase(j);
   });
-  for (const JobId id : ids) {
-    leave(id);
-    enter(round, id);
-  }
 }
 
 // Who has waited for too long, the longest wait first, as far as they may go before the others.
@@ -379,8 +391,10 @@ void BerthPolicy::start(const Round& round, const Candidate& candidate, const Ou
 // Those that the search did not look at, in order, as far as they find room.
 void BerthPolicy::fill_up(const Round& round) {
   if (static_cast<double>(waiting_.size()) <= settings_.waiting) return;
+  // So that a long queue costs no more than one of some thousands.
+  constexpr int kLookedAt = 2'000;
   constexpr int kLookedAtBetweenRounds = 100;
-  int most = at_round(round.view.now_us) ? std::numeric_limits<int>::max() : kLookedAtBetweenRounds;
+  int most = at_round(round.view.now_us) ? kLookedAt : kLookedAtBetweenRounds;
   RefusedDemands refused;
   Outcome outcome;
   OrderedBlocks::Entry at{};

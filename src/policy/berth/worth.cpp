@@ -27,14 +27,14 @@ double left_s(const ClusterView& view, const Predictors& predictors, JobId id,
   return unrun_s > 0 ? unrun_s : settings.outlived * run_s;
 }
 
+}  // namespace
+
 double deadline_weight(const Job& job, double left_s, TimeUs at_us, double goal) {
   if (goal <= 0 || !job.deadline_us.known()) return 1.0;
   const double slack_s = seconds(job.deadline_us.value() - at_us);
   if (slack_s < left_s) return 1.0;
   return 1.0 + goal * left_s / slack_s;
 }
-
-}  // namespace
 
 double dominant_share(const Cluster& cluster, const Job& job) {
   const double share = static_cast<double>(job.gpu_milli_per_task) / kWholeGpuMilli;

@@ -39,6 +39,9 @@ struct Worth {
 [[nodiscard]] Worth worth_of(const ClusterView& view, const Predictors& predictors, JobId id,
                              TimeUs at_us, const WorthSettings& settings);
 
+// The weight of a job with so much left: 1 without a deadline, and once it is lost.
+[[nodiscard]] double deadline_weight(const Job& job, double left_s, TimeUs at_us, double goal);
+
 // The part of a device that a task keeps from others: of its time or of its memory, whichever is
 // more (dominant share: Ghodsi et al., NSDI 2011).
 [[nodiscard]] double dominant_share(const Cluster& cluster, const Job& job);
