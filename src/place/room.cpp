@@ -122,14 +122,12 @@ void Room::list_choices(const Job& job, std::uint32_t tasks) {
   choices_.clear();
   in_all_ = 0;
   const GpuTypeMask types = usable_types(*cluster_, job);
-  std::uint32_t by_devices = 0;
   const auto milli = static_cast<std::int32_t>(job.gpu_milli_per_task);
   for (std::uint32_t s = 0; s < servers_.size(); ++s) {
     if (most_milli_[s] < milli || (types & servers_[s].type) == 0) continue;
     const std::uint32_t here = tasks_on(job, servers_[s]);
     if (here == 0) continue;
     choices_.push_back({s, here});
-    by_devices += here;
   }
   for (Choice& choice : choices_) in_all_ += with_host(job, choice.server, choice.tasks);
   const bool heeds_host = in_all_ >= tasks;
