@@ -37,6 +37,7 @@ Status print_log(const PolicyInfo& info, std::string_view predictor, Sharing sha
   SimulationOptions options;
   options.seed = kSeed;
   options.log = &log;
+  options.progress_rule = rule_for(info, ProgressRule::kWhole);
   BERTH_TRY(const SimulationResult result,
             simulate(cluster, workload, *policy, *predictors, options));
   fmt::print("# {}, {}, hash {}\n{}", info.name, predictor, result.event_hash, log.text());
