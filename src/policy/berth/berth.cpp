@@ -114,7 +114,7 @@ class BerthPolicy final : public CachedPolicy {
   std::vector<Worth> worths_;  // likewise
   IdSet changing_;             // of those in waiting_: whose deadline can still be met
   TimeUs ranked_as_of_us_ = -1;
-  TimeUs reasons_as_of_us_ = -1;  // the round in which everybody was given one
+  TimeUs reasons_as_of_us_ = -1;  // when everybody was given one
   std::vector<JobId> newly_filed_;
 
   // Scratch.
@@ -391,9 +391,9 @@ void BerthPolicy::start(const Round& round, const Candidate& candidate, const Ou
 // Those that the search did not look at, in order, as far as they find room.
 void BerthPolicy::fill_up(const Round& round) {
   if (static_cast<double>(waiting_.size()) <= settings_.waiting) return;
-  // So that a long queue costs no more than one of some thousands.
-  constexpr int kLookedAt = 2'000;
-  constexpr int kLookedAtBetweenRounds = 100;
+  // So that a long queue costs no more than one of some hundreds.
+  constexpr int kLookedAt = 500;
+  constexpr int kLookedAtBetweenRounds = 50;
   int most = at_round(round.view.now_us) ? kLookedAt : kLookedAtBetweenRounds;
   RefusedDemands refused;
   Outcome outcome;
@@ -420,7 +420,9 @@ void BerthPolicy::fill_up(const Round& round) {
 }
 
 void BerthPolicy::give_reasons(const Round& round) {
-  const TimeUs as_of_us = as_of(round.view.now_us);
+  // What is said of those that wait seldom changes.
+  constexpr TimeUs kRounds = 10;
+  const TimeUs as_of_us = round.view.now_us - round.view.now_us % (kRounds * round_us_);
   const bool others_first = !running_.empty();
   if (reasons_as_of_us_ != as_of_us) {
     reasons_as_of_us_ = as_of_us;
