@@ -52,6 +52,26 @@ class FreeIndex {
     return server_free_memory_mib_[server.index()];
   }
   [[nodiscard]] bool is_up(ServerId server) const { return up_servers_.contains(server.value); }
+  // Visits devices of these types with so much free, at least 1, until the visit says false.
+  template <class Visit>
+  void for_each_device(GpuTypeMask types, std::uint32_t least_milli, Visit visit) const {
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      if ((types >> t & 1U) == 0) continue;
+      for (std::uint32_t free = max_gpus_; free > 0; --free) {
+        const IdSet& servers = types_[t].servers_by_free[free];
+        for (std::uint32_t s = servers.first(); s != IdSet::kNone; s = servers.at_or_after(s + 1)) {
+          const std::uint32_t first = cluster_->servers[s].first_device.value;
+          for (std::uint32_t d = first; d < first + cluster_->servers[s].gpus; ++d) {
+            if (device_free_milli_[d] == kWholeGpuMilli && !visit(DeviceId{d})) return;
+          }
+        }
+      }
+      for (auto it = types_[t].partial.lower_bound({least_milli, 0}); it != types_[t].partial.end();
+           ++it) {
+        if (!visit(DeviceId{it->second})) return;
+      }
+    }
+  }
   // Whether all tasks of the job fit now.
   [[nodiscard]] bool fits(const Job& job) const;
 

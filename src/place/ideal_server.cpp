@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t milli_of(double part) {
   return std::llround(part * static_cast<double>(kWholeGpuMilli));
@@ -54,30 +55,42 @@ std::int64_t IdealServer::tasks_by_host(const Job& job, const Server& spec, Serv
                            kept_part_, job.memory_mib_per_task));
 }
 
-IdealServer::Room IdealServer::room(const Cluster& cluster, const Job& job, ServerId server) const {
-  const Server& spec = cluster.servers[server.index()];
-  Room out;
-  for (std::uint32_t d = 0; d < spec.gpus; ++d) {
-    out.by_devices += tasks_on(job, DeviceId{spec.first_device.value + d});
-  }
-  if (out.by_devices == 0) return out;
-  out.in_all = std::min(out.by_devices, tasks_by_host(job, spec, server));
-  out.empty = free_.whole_free_of(server) == spec.gpus;
-  return out;
+IdealServer::Enough IdealServer::find_rooms(const Cluster& cluster, const Job& job,
+                                            std::int64_t enough) const {
+  rooms_.clear();
+  room_of_.assign(cluster.servers.size(), 0);
+  const bool alone = job.gpu_milli_per_task > kWholeGpuMilli - kept_milli_;
+  const std::int64_t least_milli =
+      alone ? kWholeGpuMilli : std::int64_t{job.gpu_milli_per_task} + kept_milli_;
+  std::int64_t in_all = 0;
+  std::int64_t with_empty = 0;
+  free_.for_each_device(usable_types(cluster, job), static_cast<std::uint32_t>(least_milli),
+                        [&](DeviceId device) {
+                          const std::int64_t tasks = tasks_on(job, device);
+                          if (tasks == 0) return true;
+                          const ServerId server = cluster.devices[device.index()].server;
+                          std::uint32_t& index = room_of_[server.index()];
+                          if (index == 0) {
+                            const Server& spec = cluster.servers[server.index()];
+                            rooms_.push_back({.server = server.value,
+                                              .empty = free_.whole_free_of(server) == spec.gpus,
+                                              .by_host = tasks_by_host(job, spec, server)});
+                            index = static_cast<std::uint32_t>(rooms_.size());
+                          }
+                          Room& room = rooms_[index - 1];
+                          in_all -= room.in_all();
+                          with_empty -= room.with_empty();
+                          room.by_devices += tasks;
+                          in_all += room.in_all();
+                          with_empty += room.with_empty();
+                          return in_all < enough && with_empty < enough;
+                        });
+  return {in_all >= enough, with_empty >= enough};
 }
 
 bool IdealServer::has_room(const Cluster& cluster, const Job& job, std::int64_t tasks) const {
-  const GpuTypeMask types = usable_types(cluster, job);
-  std::int64_t in_all = 0;
-  std::int64_t with_empty = 0;
-  for (std::size_t s = 0; s < cluster.servers.size(); ++s) {
-    if ((types >> cluster.servers[s].gpu_type.value & 1U) == 0) continue;
-    const Room here = room(cluster, job, ServerId{s});
-    in_all += here.in_all;
-    with_empty += here.empty ? here.by_devices : here.in_all;
-    if (in_all >= tasks || with_empty >= tasks) return true;
-  }
-  return false;
+  const Enough enough = find_rooms(cluster, job, tasks);
+  return enough.in_all || enough.with_empty;
 }
 
 std::array<double, IdealServer::kResources> IdealServer::use(const Server& spec,
@@ -96,21 +109,17 @@ void IdealServer::list(const Cluster& cluster, const Job& job, std::int64_t task
   candidates_.clear();
   candidate_of_.assign(cluster.servers.size(), 0);
   traffic_.resize(cluster.servers.size());
-  const GpuTypeMask types = usable_types(cluster, job);
+  (void)find_rooms(cluster, job, kNoLimit);
+  std::ranges::sort(rooms_, {}, &Room::server);
   std::int64_t in_all = 0;
-  by_devices_.clear();
-  for (std::size_t s = 0; s < cluster.servers.size(); ++s) {
-    if ((types >> cluster.servers[s].gpu_type.value & 1U) == 0) continue;
-    const Room here = room(cluster, job, ServerId{s});
-    if (here.in_all == 0 && !here.empty) continue;
-    in_all += here.in_all;
-    by_devices_.push_back(here.empty ? here.by_devices : here.in_all);
+  for (const Room& room : rooms_) in_all += room.in_all();
+  for (const Room& room : rooms_) {
+    const std::int64_t here = in_all >= tasks ? room.in_all() : room.with_empty();
+    if (here == 0) continue;
     candidates_.push_back(
-        {static_cast<std::uint32_t>(s), here.in_all, use(cluster.servers[s], ServerId{s})});
-    candidate_of_[s] = static_cast<std::uint32_t>(candidates_.size());
+        {room.server, here, use(cluster.servers[room.server], ServerId{room.server})});
+    candidate_of_[room.server] = static_cast<std::uint32_t>(candidates_.size());
   }
-  if (in_all >= tasks) return;
-  for (std::size_t c = 0; c < candidates_.size(); ++c) candidates_[c].room = by_devices_[c];
 }
 
 void IdealServer::bar(ServerId server) {

@@ -15,6 +15,7 @@
 //   the others are; the traffic dimension stands for it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -69,15 +70,26 @@ class IdealServer {
     std::int64_t room = 0;  // tasks
     std::array<double, kResources> use{};
   };
+  // Of a server, in tasks.
   struct Room {
-    std::int64_t by_devices = 0;
-    std::int64_t in_all = 0;  // with cores and memory
+    std::uint32_t server = 0;
     bool empty = false;
+    std::int64_t by_devices = 0;
+    std::int64_t by_host = 0;  // cores and memory
+
+    [[nodiscard]] std::int64_t in_all() const { return std::min(by_devices, by_host); }
+    [[nodiscard]] std::int64_t with_empty() const { return empty ? by_devices : in_all(); }
   };
 
   [[nodiscard]] std::int64_t tasks_on(const Job& job, DeviceId device) const;
   [[nodiscard]] std::int64_t tasks_by_host(const Job& job, const Server& spec, ServerId at) const;
-  [[nodiscard]] Room room(const Cluster& cluster, const Job& job, ServerId server) const;
+  // Fills rooms_, in no particular order; stops as soon as there is room for so many tasks. Whether
+  // there is, first without empty servers that lack cores or memory, then with them.
+  struct Enough {
+    bool in_all = false;
+    bool with_empty = false;
+  };
+  Enough find_rooms(const Cluster& cluster, const Job& job, std::int64_t enough) const;
   [[nodiscard]] std::array<double, kResources> use(const Server& spec, ServerId server) const;
   [[nodiscard]] std::size_t nearest(ServerId before) const;
   [[nodiscard]] DeviceId least_loaded(const Job& job, ServerId server) const;
@@ -89,8 +101,9 @@ class IdealServer {
   const Cluster* cluster_ = nullptr;
   std::vector<Candidate> candidates_;
   std::vector<std::uint32_t> candidate_of_;  // by ServerId: index + 1; 0: none
-  std::vector<std::int64_t> by_devices_;     // scratch, by candidate
-  std::vector<double> traffic_;              // by ServerId
+  mutable std::vector<Room> rooms_;
+  mutable std::vector<std::uint32_t> room_of_;  // scratch, by ServerId: index + 1; 0: none
+  std::vector<double> traffic_;                 // by ServerId
   std::vector<ServerId> with_traffic_;
 };
 
