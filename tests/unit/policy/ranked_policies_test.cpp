@@ -44,6 +44,19 @@ TEST(Smith, PatienceHasALimitIfAsked) {
             (Schedule{"7-17", "0-1", "1-2", "2-3", "3-4", "4-5", "5-6", "6-7"}));
 }
 
+// The first job teaches that jobs take 10 s. The second takes 100: at 30 s it has run for 19, and
+// goes first where it is believed to be about to end; where it is believed to run on for 0.6 x 19 s
+// the third, of 10 s, does.
+TEST(Smith, AJobThatOutlivesItsPredictionRunsOn) {
+  const auto jobs = workload_of({{0, 10, 1}, {11, 100, 1}, {30, 10, 1}});
+  const auto run = [&](const char* outlived) {
+    return schedule(cluster_of("1x1"), jobs, "smith",
+                    {{"round_s", "1"}, {"least_run_s", "0"}, {"outlived", outlived}}, "history");
+  };
+  EXPECT_EQ(run("0"), (Schedule{"0-10", "11-111", "111-121"}));
+  EXPECT_EQ(run("0.6"), (Schedule{"0-10", "11-30 40-121", "30-40"}));
+}
+
 const std::vector<PolicyOption> kQueuesOf4And100 = {
     {"round_s", "1"}, {"least_run_s", "0"}, {"threshold_gpu_s", "4"}, {"threshold2_gpu_s", "100"}};
 
