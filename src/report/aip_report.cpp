@@ -123,6 +123,25 @@ Plot coverage_plot(const inf::Evaluation& e) {
   return plot;
 }
 
+// Those for which the data set has no parameter that a technique could use.
+std::vector<std::string_view> empty_categories(const inf::AipResult& aip) {
+  std::vector<std::string_view> out;
+  for (const inf::Category category : inf::kCategories) {
+    const bool is_there =
+        std::ranges::find(aip.cells, category, &inf::AipCell::category) != aip.cells.end();
+    if (!is_there) out.push_back(inf::category_name(category));
+  }
+  return out;
+}
+
+// A line, or nothing.
+std::string about_empty_categories(const inf::AipResult& aip) {
+  const auto empty = empty_categories(aip);
+  if (empty.empty()) return {};
+  return fmt::format("without a usable parameter, hence without error and influence: {}\n",
+                     fmt::join(empty, ", "));
+}
+
 }  // namespace
 
 nlohmann::ordered_json aip_json(const inf::AipResult& aip) {
@@ -141,6 +160,7 @@ nlohmann::ordered_json aip_json(const inf::AipResult& aip) {
   for (const auto& entry : aip.influence) {
     influence[std::string(inf::category_name(entry.category))] = entry.percent;
   }
+  out["empty_categories"] = empty_categories(aip);
   out["chosen"] = {{"category", inf::category_name(aip.category)},
                    {"technique", aip.technique},
                    {"mae", aip.mae}};
@@ -161,7 +181,7 @@ std::string aip_text(const inf::AipResult& aip) {
   for (const auto& entry : aip.influence) {
     out += fmt::format("  {} {:.1f} %", inf::category_name(entry.category), entry.percent);
   }
-  return out + "\n" + verdict(aip) + "\n";
+  return out + "\n" + about_empty_categories(aip) + verdict(aip) + "\n";
 }
 
 std::string aip_page(const inf::TrainingSet& set, const inf::AipResult& aip,
@@ -178,6 +198,7 @@ std::string aip_page(const inf::TrainingSet& set, const inf::AipResult& aip,
         {std::string(inf::category_name(entry.category)), fmt::format("{:.1f}", entry.percent)});
   }
   page.table(std::vector<std::string>{"category", "per cent"}, influence);
+  if (const std::string empty = about_empty_categories(aip); !empty.empty()) page.paragraph(empty);
   page.heading("Measured pairs");
   page.figure(svg(heat_map(*set.data)), "Mean over repetitions; hatched: not measured.");
   page.heading("The honest model");

@@ -58,8 +58,8 @@ TEST(HistoryProperty, WhatEndsLaterChangesNoPrediction) {
       }
     }
   }
-  EXPECT_GT(known, 1000U);
-  EXPECT_GT(changed_later, 1000U);
+  EXPECT_GT(known, static_cast<std::size_t>(testing::cases(1000)));
+  EXPECT_GT(changed_later, static_cast<std::size_t>(testing::cases(1000)));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class Smith final : public RankedPolicy {
 
 Result<std::unique_ptr<Policy>> make_smith(std::span<const PolicyOption> options) {
   RankedSettings settings;
-  double outlived = 0.25;
+  double outlived = 0;
   std::vector<NumberSetting> numbers = settings.numbers();
   numbers.push_back({"outlived", &outlived, 0, 100});
   BERTH_CHECK_OK(read_options("smith", options, numbers));
