@@ -82,6 +82,17 @@ inline constexpr std::int64_t kUnlimitedMib = std::numeric_limits<std::int64_t>:
   return tasks_in(job, kWholeGpuMilli, type.memory_mib > 0 ? type.memory_mib : kUnlimitedMib);
 }
 
+// How many tasks a server has cores and main memory for that has so much of them free; may be less
+// than 0, kUnlimitedMib where it states none.
+[[nodiscard]] inline std::int64_t tasks_by_host(const Job& job, std::int64_t free_cpu_milli,
+                                                std::int64_t free_memory_mib) {
+  const auto by = [](std::int64_t free, std::int64_t each) {
+    return each == 0 ? kUnlimitedMib : std::max<std::int64_t>(0, free) / each;
+  };
+  return std::min(by(free_cpu_milli, job.cpu_milli_per_task),
+                  by(free_memory_mib, job.memory_mib_per_task));
+}
+
 enum class JobStatus : std::uint8_t {
   kPending,  // nothing of it runs: not started, preempted, or evicted by a failure
   kRunning,

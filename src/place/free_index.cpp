@@ -160,16 +160,9 @@ bool FreeIndex::may_fit_shares(const Job& job, GpuTypeMask types) const {
 
 std::int64_t FreeIndex::tasks_by_host(const Job& job, std::uint32_t server) const {
   const ResourceVector& capacity = cluster_->servers[server].capacity;
-  std::int64_t tasks = kNoLimit;
-  if (capacity[Resource::kCpuMilli] > 0 && job.cpu_milli_per_task > 0) {
-    tasks = std::min(
-        tasks, std::max<std::int64_t>(0, server_free_cpu_milli_[server]) / job.cpu_milli_per_task);
-  }
-  if (capacity[Resource::kMemoryMib] > 0 && job.memory_mib_per_task > 0) {
-    tasks = std::min(tasks, std::max<std::int64_t>(0, server_free_memory_mib_[server]) /
-                                job.memory_mib_per_task);
-  }
-  return tasks;
+  return berth::tasks_by_host(
+      job, capacity[Resource::kCpuMilli] > 0 ? server_free_cpu_milli_[server] : kUnlimitedMib,
+      capacity[Resource::kMemoryMib] > 0 ? server_free_memory_mib_[server] : kUnlimitedMib);
 }
 
 // Fills rooms_. Whether they hold so many tasks, servers without cores or memory for them counted

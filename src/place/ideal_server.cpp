@@ -16,10 +16,9 @@ std::int64_t milli_of(double part) {
 }
 
 // Of a resource of which so much is free, without what is kept; all where it is not stated.
-std::int64_t tasks_by(std::int64_t free, std::int64_t capacity, double kept, std::int64_t each) {
-  if (capacity <= 0 || each <= 0) return std::numeric_limits<std::int64_t>::max();
-  const std::int64_t left = free - std::llround(kept * static_cast<double>(capacity));
-  return std::max<std::int64_t>(0, left) / each;
+std::int64_t left_of(std::int64_t free, std::int64_t capacity, double kept) {
+  if (capacity <= 0) return kUnlimitedMib;
+  return free - std::llround(kept * static_cast<double>(capacity));
 }
 
 double part_used(std::int64_t free, std::int64_t capacity) {
@@ -49,10 +48,9 @@ std::int64_t IdealServer::tasks_on(const Job& job, DeviceId device) const {
 }
 
 std::int64_t IdealServer::tasks_by_host(const Job& job, const Server& spec, ServerId at) const {
-  return std::min(tasks_by(free_.free_cpu_milli_of(at), spec.capacity[Resource::kCpuMilli],
-                           kept_part_, job.cpu_milli_per_task),
-                  tasks_by(free_.free_memory_mib_of(at), spec.capacity[Resource::kMemoryMib],
-                           kept_part_, job.memory_mib_per_task));
+  return berth::tasks_by_host(
+      job, left_of(free_.free_cpu_milli_of(at), spec.capacity[Resource::kCpuMilli], kept_part_),
+      left_of(free_.free_memory_mib_of(at), spec.capacity[Resource::kMemoryMib], kept_part_));
 }
 
 IdealServer::Enough IdealServer::find_rooms(const Cluster& cluster, const Job& job,

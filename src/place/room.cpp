@@ -1,7 +1,6 @@
 #include "place/room.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace berth {
@@ -29,7 +28,6 @@ void Room::read(const ClusterView& view) {
       const DeviceState& device = view.devices[d];
       const bool up = state.up && device.up;
       devices_[d] = {.milli = up ? static_cast<std::int32_t>(device.free_milli) : 0,
-                     .server = s,
                      .mib = device.free_memory_mib};
       room.milli += devices_[d].milli;
     }
@@ -107,14 +105,8 @@ std::uint32_t Room::with_host(const Job& job, std::uint32_t server, std::uint32_
       wanted * job.memory_mib_per_task <= room.memory_mib) {
     return tasks;
   }
-  std::int64_t most = tasks;
-  if (job.cpu_milli_per_task > 0) {
-    most = std::min(most, std::max<std::int64_t>(0, room.cpu_milli) / job.cpu_milli_per_task);
-  }
-  if (job.memory_mib_per_task > 0) {
-    most = std::min(most, std::max<std::int64_t>(0, room.memory_mib) / job.memory_mib_per_task);
-  }
-  return static_cast<std::uint32_t>(most);
+  return static_cast<std::uint32_t>(
+      std::min(wanted, tasks_by_host(job, room.cpu_milli, room.memory_mib)));
 }
 
 // Fills choices_ and in_all_: with cores and memory if that is enough for all.

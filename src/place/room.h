@@ -42,7 +42,6 @@ class Room {
  private:
   struct DeviceRoom {
     std::int32_t milli = 0;  // 0 where nothing can run
-    std::uint32_t server = 0;
     std::int64_t mib = 0;
   };
   struct ServerRoom {

@@ -3,50 +3,22 @@
 #include <algorithm>
 #include <map>
 #include <utility>
-#include <vector>
+
+#include "place/task_traffic.h"
 
 namespace berth {
 namespace {
 
-struct Neighbour {
-  std::uint32_t task = 0;
-  std::int64_t bytes = 0;
-};
-
-// Both directions; of task k: from first[k] to first[k + 1].
-struct Neighbours {
-  std::vector<std::uint32_t> first;
-  std::vector<Neighbour> all;
-
-  explicit Neighbours(const TaskGraph& graph) : first(graph.tasks.size() + 1, 0) {
-    for (const TaskEdge& edge : graph.edges) {
-      ++first[edge.from + 1];
-      ++first[edge.to + 1];
-    }
-    for (std::size_t k = 1; k < first.size(); ++k) first[k] += first[k - 1];
-    all.resize(first.back());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (const TaskEdge& edge : graph.edges) {
-      all[next[edge.from]++] = {edge.to, edge.bytes};
-      all[next[edge.to]++] = {edge.from, edge.bytes};
-    }
-  }
-  [[nodiscard]] std::span<const Neighbour> of(std::uint32_t task) const {
-    return std::span(all).subspan(first[task], first[task + 1] - first[task]);
-  }
-};
-
 // Saved if task a goes to the server of b, and b to that of a.
-std::int64_t saved_by_swap(const Neighbours& neighbours, std::span<const Placement> places,
+std::int64_t saved_by_swap(const TaskTraffic& traffic, std::span<const Placement> places,
                            std::uint32_t a, std::uint32_t b) {
   std::int64_t saved = 0;
   const auto add = [&](std::uint32_t task, std::uint32_t other) {
-    for (const Neighbour& neighbour : neighbours.of(task)) {
-      if (neighbour.task == other) continue;
-      const ServerId there = places[neighbour.task].server;
-      if (there == places[other].server) saved += neighbour.bytes;
-      if (there == places[task].server) saved -= neighbour.bytes;
-    }
+    traffic.for_each_peer(task, [&](std::uint32_t peer, std::int64_t bytes) {
+      if (peer == other) return;
+      if (places[peer].server == places[other].server) saved += bytes;
+      if (places[peer].server == places[task].server) saved -= bytes;
+    });
   };
   add(a, b);
   add(b, a);
@@ -66,7 +38,10 @@ std::int64_t edge_bytes_between_servers(const TaskGraph& graph, std::span<const 
 void map_tasks(const TaskGraph& graph, std::span<Placement> places) {
   const auto tasks = static_cast<std::uint32_t>(places.size());
   if (edge_bytes_between_servers(graph, places) == 0) return;
-  const Neighbours neighbours(graph);
+  Job replica;
+  replica.tasks = tasks;
+  TaskTraffic traffic;
+  traffic.read(replica, &graph);
   // Each swap saves something, so this ends; most often after two passes.
   constexpr int kMostPasses = 8;
   bool saves = true;
@@ -75,7 +50,7 @@ void map_tasks(const TaskGraph& graph, std::span<Placement> places) {
     for (std::uint32_t a = 0; a < tasks; ++a) {
       for (std::uint32_t b = a + 1; b < tasks; ++b) {
         if (places[a].server == places[b].server) continue;
-        if (saved_by_swap(neighbours, places, a, b) <= 0) continue;
+        if (saved_by_swap(traffic, places, a, b) <= 0) continue;
         std::swap(places[a], places[b]);
         saves = true;
       }

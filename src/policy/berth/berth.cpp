@@ -88,11 +88,11 @@ class BerthPolicy final : public CachedPolicy {
   void leave(JobId id);
   void enter(const Round& round, JobId id);
   void rank_anew(const Round& round);
-  void list_privileged(const Round& round);
-  [[nodiscard]] Candidate candidate_of(const Round& round, JobId id, bool patient) const;
+  [[nodiscard]] Candidate candidate_of(const Round& round, JobId id, const Worth& worth,
+                                       bool patient) const;
   void list_candidates(const Round& round);
-  void raise_privileged();
-  [[nodiscard]] bool somebody_wants_more(const Round& round) const;
+  void raise(std::span<Candidate> privileged);
+  [[nodiscard]] bool somebody_wants_more(const ClusterView& view) const;
   void search(const Round& round);
   void stop(const Round& round, std::size_t c);
   [[nodiscard]] JobId displacer(const Round& round, std::size_t c) const;
@@ -118,10 +118,8 @@ class BerthPolicy final : public CachedPolicy {
   std::vector<JobId> newly_filed_;
 
   // Scratch.
-  std::vector<JobId> privileged_;
   std::vector<Candidate> candidates_;  // those that run, then those that wait
-  std::size_t running_candidates_ = 0;
-  std::vector<Outcome> outcomes_;  // by candidate
+  std::vector<Outcome> outcomes_;      // by candidate
   PlanSearch plans_;
   Room room_;
 };
@@ -195,33 +193,9 @@ void BerthPolicy::rank_anew(const Round& round) {
   });
 }
 
-// Who has waited for too long, the longest wait first, as far as they may go before the others.
-void BerthPolicy::list_privileged(const Round& round) {
-  privileged_.clear();
-  if (!patience_.has_limit()) return;
+Candidate BerthPolicy::candidate_of(const Round& round, JobId id, const Worth& worth,
+                                    bool patient) const {
   const ClusterView& view = round.view;
-  std::int64_t milli = 0;
-  running_.for_each([&](std::uint32_t j) {
-    if (patience_.was_over(view, JobId{j})) milli += view.job(JobId{j}).gpu_milli();
-  });
-  std::vector<std::pair<TimeUs, JobId>> patient;
-  waiting_.for_each([&](const OrderedBlocks::Entry& entry) {
-    const JobId id{entry.id};
-    const TimeUs since_us = waits_since(view.job(id), view.state(id));
-    if (patience_.is_over(view.now_us - since_us)) patient.emplace_back(since_us, id);
-  });
-  std::sort(patient.begin(), patient.end());
-  for (const auto& [since_us, id] : patient) {
-    const bool first = milli == 0;
-    milli += view.job(id).gpu_milli();
-    if (milli > patience_.most_milli(free_) && !first) return;
-    privileged_.push_back(id);
-  }
-}
-
-Candidate BerthPolicy::candidate_of(const Round& round, JobId id, bool patient) const {
-  const ClusterView& view = round.view;
-  const Worth worth = worth_of(view, round.predictors, id, as_of(view.now_us), settings_.worth);
   Candidate out{.id = id, .value = worth.value(), .density = worth.density()};
   out.loss = out.value * settings_.restart_s / settings_.horizon_s;
   out.runs = running_replicas(view, id);
@@ -232,40 +206,53 @@ Candidate BerthPolicy::candidate_of(const Round& round, JobId id, bool patient) 
 }
 
 void BerthPolicy::list_candidates(const Round& round) {
+  const ClusterView& view = round.view;
   candidates_.clear();
   running_.for_each([&](std::uint32_t j) {
-    candidates_.push_back(candidate_of(round, JobId{j}, patience_.was_over(round.view, JobId{j})));
+    const JobId id{j};
+    const Worth worth = worth_of(view, round.predictors, id, as_of(view.now_us), settings_.worth);
+    candidates_.push_back(candidate_of(round, id, worth, patience_.was_over(view, id)));
   });
   std::ranges::stable_sort(candidates_, std::ranges::greater(), &Candidate::density);
-  running_candidates_ = candidates_.size();
-  for (const JobId id : privileged_) candidates_.push_back(candidate_of(round, id, true));
+  const auto add_waiting = [&](JobId id, bool patient) {
+    candidates_.push_back(candidate_of(round, id, worths_[id.index()], patient));
+  };
+  const std::vector<JobId> privileged = patience_.privileged(
+      view, free_,
+      [&](auto visit) { running_.for_each([&](std::uint32_t j) { visit(JobId{j}); }); },
+      [&](auto visit) {
+        waiting_.for_each([&](const OrderedBlocks::Entry& entry) { visit(JobId{entry.id}); });
+      },
+      [&](JobId id) { return view.job(id).gpu_milli(); });
+  const std::size_t first_privileged = candidates_.size();
+  for (const JobId id : privileged) add_waiting(id, true);
   const auto* next = waiting_.at_or_after(0, 0);
   for (double n = 0; next != nullptr && n < settings_.waiting; ++n) {
     const JobId id{next->id};
-    if (std::ranges::find(privileged_, id) == privileged_.end()) {
-      candidates_.push_back(candidate_of(round, id, false));
-    }
+    if (std::ranges::find(privileged, id) == privileged.end()) add_waiting(id, false);
     next = waiting_.at_or_after(next->key, next->id + 1);
   }
-  raise_privileged();
+  raise(std::span(candidates_).subspan(first_privileged, privileged.size()));
 }
 
 // Each is worth more than all others together, and comes before them.
-void BerthPolicy::raise_privileged() {
-  if (privileged_.empty()) return;
+void BerthPolicy::raise(std::span<Candidate> privileged) {
+  if (privileged.empty()) return;
   double sum = 0;
   for (const Candidate& candidate : candidates_) sum += candidate.value;
-  for (std::size_t p = 0; p < privileged_.size(); ++p) {
-    Candidate& candidate = candidates_[running_candidates_ + p];
+  for (Candidate& candidate : privileged) {
     candidate.value += 2 * sum;
     candidate.density = std::numeric_limits<double>::max();
   }
 }
 
-bool BerthPolicy::somebody_wants_more(const Round& round) const {
-  return std::ranges::any_of(candidates_, [&](const Candidate& candidate) {
-    return candidate.runs < round.view.job(candidate.id).replicas;
-  });
+// Most decisions of a cluster that is not full end here.
+bool BerthPolicy::somebody_wants_more(const ClusterView& view) const {
+  if (!waiting_.empty()) return true;
+  for (std::uint32_t j = running_.first(); j != IdSet::kNone; j = running_.at_or_after(j + 1)) {
+    if (running_replicas(view, JobId{j}) < view.job(JobId{j}).replicas) return true;
+  }
+  return false;
 }
 
 // A try takes time in proportion to the cluster.
@@ -282,9 +269,8 @@ void BerthPolicy::make_plan(const Round& round) {
     if (try_start(round, JobId{j})) waiting_without_gpu_.erase(j);
   });
   rank_anew(round);
-  list_privileged(round);
-  list_candidates(round);
-  if (somebody_wants_more(round)) {
+  if (somebody_wants_more(round.view)) {
+    list_candidates(round);
     search(round);
     fill_up(round);
   }
@@ -298,9 +284,7 @@ void BerthPolicy::search(const Round& round) {
   room_.read(round.view);
   plans_.begin(round.view, room_, candidates_);
   plans_.improve(tries(round.view), round.rng);
-  Room left;
-  plans_.finish(outcomes_, left);
-  room_ = std::move(left);
+  plans_.finish(outcomes_, room_);
   for (std::size_t c = 0; c < candidates_.size(); ++c) {
     if (!outcomes_[c].lost.empty()) stop(round, c);
   }
@@ -315,8 +299,7 @@ void BerthPolicy::stop(const Round& round, std::size_t c) {
   if (outcome.lost.size() < candidate.runs) {
     file_again(candidate.id);
     for (const std::uint32_t replica : outcome.lost) {
-      round.plan.actions.push_back(
-          {.kind = ActionKind::kPreemptReplica, .job = candidate.id, .to = {}, .value = replica});
+      preempt_replica(round, candidate.id, replica);
     }
     return;
   }
@@ -368,21 +351,14 @@ void BerthPolicy::start(const Round& round, const Candidate& candidate, const Ou
   std::size_t next = 0;
   for (std::uint32_t r = 0; next < places.size(); ++r) {
     if (goes_on(r)) continue;
-    for (std::uint32_t k = 0; k < partitions; ++k) {
-      round.plan.actions.push_back({.kind = ActionKind::kStartTask,
-                                    .job = candidate.id,
-                                    .task = r * partitions + k,
-                                    .to = places[next++]});
-    }
+    start_replica(round, candidate.id, r, std::span(places).subspan(next, partitions));
+    next += partitions;
   }
-  if (candidate.runs == outcome.lost.size() && job.parameter_servers > 0) {
-    const ServerId server =
+  if (candidate.runs == outcome.lost.size()) {
+    start_parameter_server(
+        round, candidate.id,
         job.graph.valid() ? parameter_server_place(round.view.graphs[job.graph.index()], places)
-                          : places.front().server;
-    round.plan.actions.push_back({.kind = ActionKind::kStartTask,
-                                  .job = candidate.id,
-                                  .task = job.workers(),
-                                  .to = {server, {}}});
+                          : places.front().server);
   }
   file_again(candidate.id);
   if (candidate.runs == 0) leave(candidate.id);

@@ -46,7 +46,7 @@ class PlanSearch {
   void improve(std::uint32_t tries, Rng& rng);
 
   [[nodiscard]] double value() const { return best_.value; }
-  // By candidate. `left`: what is free then.
+  // By candidate. `left`: what is free then; may be what begin() was given.
   void finish(std::vector<Outcome>& outcomes, Room& left);
 
  private:

@@ -43,13 +43,9 @@ void CachedPolicy::regrow(const Round& round) {
     const Job& job = round.view.job(JobId{j});
     const Job replica = replicas_of(job, 1);
     for (std::uint32_t r = 0; r < job.replicas; ++r) {
-      const std::uint32_t first = r * job.partitions();
-      if (round.view.placements_of(JobId{j})[first].server.valid()) continue;
+      if (places_of_replica(round.view, JobId{j}, r).front().server.valid()) continue;
       if (!free_.take(replica, places_)) break;
-      for (std::uint32_t k = 0; k < replica.tasks; ++k) {
-        round.plan.actions.push_back(
-            {.kind = ActionKind::kStartTask, .job = JobId{j}, .task = first + k, .to = places_[k]});
-      }
+      start_replica(round, JobId{j}, r, places_);
     }
   }
 }
@@ -85,6 +81,27 @@ void CachedPolicy::start_at(const Round& round, JobId id, std::span<const Placem
         {.kind = ActionKind::kStartTask, .job = id, .task = k, .to = places[k]});
   }
   acted_on_.push_back(id);
+}
+
+void CachedPolicy::start_replica(const Round& round, JobId id, std::uint32_t replica,
+                                 std::span<const Placement> places) {
+  const std::uint32_t first = replica * round.view.job(id).partitions();
+  for (std::uint32_t k = 0; k < places.size(); ++k) {
+    round.plan.actions.push_back(
+        {.kind = ActionKind::kStartTask, .job = id, .task = first + k, .to = places[k]});
+  }
+}
+
+void CachedPolicy::start_parameter_server(const Round& round, JobId id, ServerId server) {
+  const Job& job = round.view.job(id);
+  if (job.parameter_servers == 0) return;
+  round.plan.actions.push_back(
+      {.kind = ActionKind::kStartTask, .job = id, .task = job.workers(), .to = {server, {}}});
+}
+
+void CachedPolicy::preempt_replica(const Round& round, JobId id, std::uint32_t replica) {
+  round.plan.actions.push_back(
+      {.kind = ActionKind::kPreemptReplica, .job = id, .to = {}, .value = replica});
 }
 
 void CachedPolicy::carry_out_walk(const Round& round, const PlaceWalk& walk) {

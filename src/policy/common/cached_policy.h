@@ -41,6 +41,12 @@ class CachedPolicy : public Policy {
   void start_at(const Round& round, JobId id, std::span<const Placement> places);
   // Does what a walk found: stops, then starts.
   void carry_out_walk(const Round& round, const PlaceWalk& walk);
+  // Of a job that decides of each replica: one starts on these places, or leaves; the parameter
+  // server starts, if there is one, with the first.
+  static void start_replica(const Round& round, JobId id, std::uint32_t replica,
+                            std::span<const Placement> places);
+  static void preempt_replica(const Round& round, JobId id, std::uint32_t replica);
+  static void start_parameter_server(const Round& round, JobId id, ServerId server);
   // Stops it. Its places are not given back to free_.
   void preempt(const Round& round, JobId id);
   // Has the job filed again next round, whatever happens: what was filed for it is a guess.

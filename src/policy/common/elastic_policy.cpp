@@ -74,24 +74,15 @@ void ElasticPolicy::list_privileged(const Round& round) {
   for (std::uint32_t j = privileged_.first(); j != IdSet::kNone; j = privileged_.first()) {
     privileged_.erase(j);
   }
-  if (!patience_.has_limit()) return;
-  std::int64_t milli = 0;
-  running_.for_each([&](std::uint32_t j) {
-    if (patience_.was_over(round.view, JobId{j}))
-      milli += replicas_of(round.view.job(JobId{j}), 1).gpu_milli();
-  });
-  std::vector<std::pair<TimeUs, std::uint32_t>> patient;  // JobId
-  waiting_.for_each([&](std::uint32_t j) {
-    const TimeUs since_us = waits_since(round.view.job(JobId{j}), round.view.state(JobId{j}));
-    if (patience_.is_over(round.view.now_us - since_us)) patient.emplace_back(since_us, j);
-  });
-  std::sort(patient.begin(), patient.end());
-  const std::int64_t most_milli = patience_.most_milli(free_);
-  for (const auto& [since_us, id] : patient) {
-    const bool first = milli == 0;
-    milli += replicas_of(round.view.job(JobId{id}), 1).gpu_milli();
-    if (milli > most_milli && !first) return;
-    privileged_.insert(id);
+  const auto ids_of = [](const IdSet& ids) {
+    return [&ids](auto visit) { ids.for_each([&](std::uint32_t j) { visit(JobId{j}); }); };
+  };
+  const auto first_replica = [&](JobId id) {
+    return replicas_of(round.view.job(id), 1).gpu_milli();
+  };
+  for (const JobId id :
+       patience_.privileged(round.view, free_, ids_of(running_), ids_of(waiting_), first_replica)) {
+    privileged_.insert(id.value);
   }
 }
 
@@ -183,16 +174,12 @@ void ElasticPolicy::make_plan(const Round& round) {
 }
 
 void ElasticPolicy::carry_out(const Round& round, const ReplicaWalk& walk) {
-  std::vector<Action>& actions = round.plan.actions;
   for (const auto& [job_id, change] : walk.changes()) {
     const JobId id{job_id};
     file_again(id);
     if (change.leaving.empty()) continue;
     if (!change.staying.empty()) {
-      for (const std::uint32_t replica : change.leaving) {
-        actions.push_back(
-            {.kind = ActionKind::kPreemptReplica, .job = id, .to = {}, .value = replica});
-      }
+      for (const std::uint32_t replica : change.leaving) preempt_replica(round, id, replica);
       continue;
     }
     preempt(round, id);
@@ -204,21 +191,11 @@ void ElasticPolicy::carry_out(const Round& round, const ReplicaWalk& walk) {
   for (const auto& [job_id, change] : walk.changes()) {
     const JobId id{job_id};
     if (change.starts.empty()) continue;
-    const Job& job = round.view.job(id);
-    for (const auto& [replica, places] : change.starts) {
-      for (std::uint32_t k = 0; k < places.size(); ++k) {
-        actions.push_back({.kind = ActionKind::kStartTask,
-                           .job = id,
-                           .task = replica * job.partitions() + k,
-                           .to = places[k]});
-      }
-    }
+    for (const auto& [replica, places] : change.starts) start_replica(round, id, replica, places);
     running_.insert(id.value);
     waiting_.erase(id.value);
-    if (!change.staying.empty() || job.parameter_servers == 0) continue;
-    const Placement beside{change.starts.front().places.front().server, {}};
-    actions.push_back(
-        {.kind = ActionKind::kStartTask, .job = id, .task = job.workers(), .to = beside});
+    if (!change.staying.empty()) continue;
+    start_parameter_server(round, id, change.starts.front().places.front().server);
   }
 }
 
