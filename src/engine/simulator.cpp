@@ -229,19 +229,11 @@ Status Simulation::refused(std::size_t action, const std::string& why) const {
       fmt::format("at {} us the policy's action {} cannot be applied: {}", now_us_, action, why)));
 }
 
-// Actions of one kind on one job that stand together are one: their tasks and places.
+// The tasks and places of an action, and where its job's tasks were before.
 Status Simulation::read_tasks(std::size_t& next) {
   const Action& first = plan_.actions[next];
   if (first.job.index() >= state_.arrived()) return refused(next, "no such job");
-  const std::span<const Action> actions = std::span(plan_.actions).subspan(next);
-  std::size_t count = 1;
-  while (count < actions.size() && actions[count].kind == first.kind &&
-         actions[count].job == first.job) {
-    ++count;
-  }
-  tasks_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) tasks_[i] = {actions[i].task, actions[i].to};
-  next += count;
+  next = read_group(plan_.actions, next, tasks_);
   // As-traced jobs bring nothing from where they were.
   if (first.kind == ActionKind::kMoveTask || !workload_.training.jobs.empty()) {
     const std::span<const Placement> places = state_.places_of(first.job);

@@ -77,6 +77,36 @@ JobId ClusterState::add_job(const Job& job) {
   return arrive();
 }
 
+JobId ClusterState::add_known_job(const Job& job, const JobState& state,
+                                  std::span<const TaskPlace> tasks, TimeUs now_us) {
+  const JobId id = add_job(job);
+  JobState& mine = states_[id.index()];
+  mine = state;
+  mine.tasks_placed = 0;
+  if (state.ended()) {
+    reasons_[id.index()] = {};
+    --pending_;
+    log(ChangeKind::kJobEnded, id.value);
+    return id;
+  }
+  mine.status = JobStatus::kPending;
+  if (state.status != JobStatus::kRunning) return id;
+  if (start_tasks(id, tasks, now_us).empty()) {
+    mine.last_start_us = state.last_start_us;
+    return id;
+  }
+  mine.attained_us = state.attained_by(now_us);
+  mine.last_stop_us = now_us;
+  ++mine.evictions;
+  reasons_[id.index()] = {.code = ReasonCode::kEvicted};
+  return id;
+}
+
+TaskGraphId ClusterState::add_graph(TaskGraph graph) {
+  graphs_.push_back(std::move(graph));
+  return TaskGraphId{graphs_.size() - 1};
+}
+
 ClusterState::Obstacle ClusterState::obstacle(const Job& job, const TaskPlace& task) const {
   const Placement& to = task.to;
   if (task.task >= job.tasks) return Obstacle::kNoSuchTask;

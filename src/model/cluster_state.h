@@ -32,6 +32,12 @@ class ClusterState {
   JobId arrive();
   // Adds a job that arrives now, after all known ones have.
   JobId add_job(const Job& job);
+  // The same of a job with a past: it waits or has ended as `state` says, or runs on with `tasks`.
+  // If there is no room for these it waits, evicted.
+  JobId add_known_job(const Job& job, const JobState& state, std::span<const TaskPlace> tasks,
+                      TimeUs now_us);
+  // For jobs that are added.
+  TaskGraphId add_graph(TaskGraph graph);
 
   // Each of these changes nothing and says why if it is refused; an empty text: done.
   // Some tasks start: of a pending job, which runs from now on, or further ones of a running job.

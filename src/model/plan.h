@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
@@ -30,6 +31,20 @@ struct Action {
   Placement to;
   std::int64_t value = 0;
 };
+
+// The tasks and places of the actions from `first` on that stand together, of one kind on one job:
+// they are one action. Returns the index of the next one.
+inline std::size_t read_group(std::span<const Action> actions, std::size_t first,
+                              std::vector<TaskPlace>& tasks) {
+  const Action& head = actions[first];
+  tasks.clear();
+  std::size_t next = first;
+  for (; next < actions.size() && actions[next].kind == head.kind && actions[next].job == head.job;
+       ++next) {
+    tasks.push_back({actions[next].task, actions[next].to});
+  }
+  return next;
+}
 
 struct ReasonUpdate {
   JobId job;

@@ -1,0 +1,80 @@
+#include "controller/clock.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/number.h"
+#include "base/text.h"
+
+namespace berth {
+namespace {
+
+std::int64_t read_clock_us(clockid_t id) {
+  timespec now{};
+  clock_gettime(id, &now);
+  return std::int64_t{now.tv_sec} * kUsPerS + now.tv_nsec / 1000;
+}
+
+std::int64_t boottime_us() {
+  return read_clock_us(CLOCK_BOOTTIME);
+}
+
+std::string read_boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+}  // namespace
+
+std::int64_t unix_now_us() {
+  return read_clock_us(CLOCK_REALTIME);
+}
+
+std::string mark_text(const ClockMark& mark) {
+  return fmt::format("{} {} {} {}", mark.scheduler_us, mark.unix_us, mark.boottime_us,
+                     mark.boot_id);
+}
+
+std::optional<ClockMark> parse_mark(std::string_view text) {
+  const auto parts = split(text, ' ');
+  if (parts.size() != 4) return std::nullopt;
+  const auto scheduler_us = parse_int(parts[0]);
+  const auto unix_us = parse_int(parts[1]);
+  const auto boot_us = parse_int(parts[2]);
+  if (!scheduler_us || !unix_us || !boot_us) return std::nullopt;
+  return ClockMark{*scheduler_us, *unix_us, *boot_us, std::string(parts[3])};
+}
+
+SchedulerClock::SchedulerClock(const std::optional<ClockMark>& mark) : boot_id_(read_boot_id()) {
+  TimeUs now_us = 0;
+  if (mark) {
+    const bool same_boot = !boot_id_.empty() && mark->boot_id == boot_id_;
+    const std::int64_t passed_us =
+        same_boot ? boottime_us() - mark->boottime_us : unix_now_us() - mark->unix_us;
+    now_us = mark->scheduler_us + std::max<std::int64_t>(0, passed_us);
+  }
+  offset_us_ = now_us - boottime_us();
+}
+
+TimeUs SchedulerClock::now_us() const {
+  return boottime_us() + offset_us_;
+}
+
+ClockMark SchedulerClock::mark() const {
+  return {now_us(), unix_now_us(), boottime_us(), boot_id_};
+}
+
+std::int64_t SchedulerClock::to_unix_us(TimeUs us) const {
+  return unix_now_us() + (us - now_us());
+}
+
+TimeUs SchedulerClock::from_unix_us(std::int64_t unix_us) const {
+  return now_us() + (unix_us - unix_now_us());
+}
+
+}  // namespace berth

@@ -1,0 +1,45 @@
+// The scheduler's clock: it never goes back, does not jump when somebody sets the machine's, and
+// goes on after a restart where it had been.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+
+namespace berth {
+
+// The wall clock, since 1970. For people only: it may jump.
+[[nodiscard]] std::int64_t unix_now_us();
+
+// What is kept of a clock across restarts.
+struct ClockMark {
+  TimeUs scheduler_us = 0;
+  std::int64_t unix_us = 0;
+  std::int64_t boottime_us = 0;
+  std::string boot_id;
+  friend bool operator==(const ClockMark&, const ClockMark&) = default;
+};
+
+[[nodiscard]] std::string mark_text(const ClockMark& mark);
+[[nodiscard]] std::optional<ClockMark> parse_mark(std::string_view text);
+
+class SchedulerClock {
+ public:
+  // Goes on from a mark: by the time since boot if the machine was not booted again, else by the
+  // wall clock, and never backwards.
+  explicit SchedulerClock(const std::optional<ClockMark>& mark);
+
+  [[nodiscard]] TimeUs now_us() const;
+  [[nodiscard]] ClockMark mark() const;
+  // An instant of the scheduler's clock on the wall, as it now is.
+  [[nodiscard]] std::int64_t to_unix_us(TimeUs us) const;
+  [[nodiscard]] TimeUs from_unix_us(std::int64_t unix_us) const;
+
+ private:
+  std::string boot_id_;
+  TimeUs offset_us_ = 0;  // of the scheduler's clock to the time since boot
+};
+
+}  // namespace berth
