@@ -69,6 +69,8 @@ enum class AttemptEndKind : std::uint8_t {
 
 struct AttemptEnd {
   AttemptEndKind kind = AttemptEndKind::kLost;
+  // Of kNotStarted: the job's own command, folder or user is wrong, so it never will.
+  bool own_fault = false;
   std::string why;              // one line for people; empty where the tasks say all
   std::vector<TaskEnd> tasks;   // of kExited and kStopped
   TimeUs started_unix_us = -1;  // -1: did not, or not known

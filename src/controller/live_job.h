@@ -26,8 +26,7 @@ enum class Fate : std::uint8_t {
 struct LiveAttempt {
   AttemptRecord record;
   std::vector<TaskPlace> places;  // in the policies' cluster
-  // Nothing was told to the backend yet, and nothing will be before the intent is stored.
-  bool unsent = false;
+  Job held;                       // as it was when it began: what its processes take
 };
 
 struct LiveJob {
@@ -41,8 +40,7 @@ struct LiveJob {
   TimeUs not_before_us = 0;  // of the next attempt
   std::optional<TimeUs> time_limit_us;
   std::optional<std::int64_t> stop_at_iteration;  // by the policy
-  bool follows_reports = false;
-  std::unique_ptr<JobReports> reports;  // null: has never run
+  std::unique_ptr<JobReports> reports;            // null: has never run
 };
 
 [[nodiscard]] std::string attempt_key(JobNumber job, std::uint32_t attempt);
