@@ -85,8 +85,8 @@ class Store {
  public:
   static constexpr int kSchemaVersion = 1;
 
-  // Creates it (mode 0600) or migrates an older one, after a copy beside it. Refused: a newer
-  // schema, a damaged file, one that another process has open.
+  // Creates it (mode 0600) or migrates an older one, after a copy beside it (PATH.v0). Refused: a
+  // newer schema, a damaged file, one that another process has open (PATH.lock; names its pid).
   [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path);
 
   Store() = default;
@@ -95,7 +95,8 @@ class Store {
   virtual ~Store() = default;
 
   [[nodiscard]] virtual Status commit(Durability durability) = 0;
-  // Forgets the open batch: after an error of commit() or of a write.
+  // Forgets the open batch: after an error of commit() or of a write. Until then every further
+  // write and commit() fails, so that no part of a batch is ever committed.
   virtual void roll_back() = 0;
 
   // Numbers the job. With a token that this uid used before: the number of that job, and nothing is
@@ -108,25 +109,28 @@ class Store {
   [[nodiscard]] virtual Result<std::optional<JobRecord>> job(JobNumber number) const = 0;
   // Newest first.
   [[nodiscard]] virtual Result<std::vector<JobRecord>> jobs(const JobFilter& filter) const = 0;
-  // Pending and running ones, oldest first, one by one: there may be 100,000.
+  // Pending and running ones, oldest first, one by one: there may be 100,000. `visit` may read, but
+  // not write, nor ask for the active ones again.
   [[nodiscard]] virtual Status each_active(
       const std::function<void(const JobRecord&)>& visit) const = 0;
   [[nodiscard]] virtual Result<std::vector<AttemptRecord>> attempts(JobNumber job) const = 0;
   [[nodiscard]] virtual Result<std::vector<AttemptRecord>> open_attempts() const = 0;  // not ended
-  // The last ended jobs, oldest first: what the predictors learn from.
+  // The last ended jobs by end_unix_us, oldest first: what the predictors learn from.
   [[nodiscard]] virtual Result<std::vector<JobRecord>> recently_ended(std::size_t limit) const = 0;
-  // How many jobs have each status.
+  // How many jobs have each status, in the order of JobStatus.
   [[nodiscard]] virtual Result<std::vector<std::int64_t>> count_by_status() const = 0;
 
   // Small facts by name: the clock's origin, the identity of the data folder.
   [[nodiscard]] virtual Result<std::optional<std::string>> fact(std::string_view name) const = 0;
   [[nodiscard]] virtual Status set_fact(std::string_view name, std::string_view value) = 0;
 
-  // Removes ended jobs with their attempts but for the newest `keep`; returns how many.
+  // Removes ended jobs with their attempts but for the `keep` that ended last, and but for those
+  // with an attempt that is not settled; returns how many.
   [[nodiscard]] virtual Result<std::int64_t> prune(std::int64_t keep) = 0;
 };
 
-// A consistent copy of a store that may be open elsewhere. `to` must not exist.
+// A consistent copy of a store, which may be open and written meanwhile. `to` must not exist; it is
+// there whole or not at all.
 [[nodiscard]] Status backup_store(const std::string& from, const std::string& to);
 
 }  // namespace berth
