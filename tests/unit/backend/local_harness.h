@@ -101,6 +101,7 @@ class LocalHarness {
     events.ended = [this](const std::string& key, const AttemptEnd& end) {
       EXPECT_TRUE(ends.emplace(key, end).second) << key << " ended twice";
     };
+    events.devices_changed = [this] { ++device_changes; };
     backend->poll(events);
   }
 
@@ -141,6 +142,7 @@ class LocalHarness {
   std::unique_ptr<LocalBackend> backend;
   std::map<std::string, ProcessId> started;
   std::map<std::string, AttemptEnd> ends;
+  int device_changes = 0;
 };
 
 }  // namespace berth::testing
