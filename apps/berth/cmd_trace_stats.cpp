@@ -9,7 +9,7 @@
 #include "output.h"
 #include "report/table.h"
 #include "report/trace_page.h"
-#include "trace/datetime.h"
+#include "base/datetime.h"
 #include "trace/summary.h"
 #include "trace_options.h"
 
@@ -61,7 +61,7 @@ Json to_json(const trace::ReadResult& result, const TraceSummary& summary) {
   out["first_arrival_s"] =
       summary.jobs > 0 ? Json(seconds(summary.first_arrival_us)) : Json(nullptr);
   out["first_arrival_utc"] = summary.jobs > 0 && result.trace.zero_is_unix_time
-                                 ? Json(trace::format_utc(summary.first_arrival_us))
+                                 ? Json(format_utc(summary.first_arrival_us))
                                  : Json(nullptr);
   out["span_s"] = summary.jobs > 0 ? Json(seconds(summary.span_us)) : Json(nullptr);
   out["gpu_hours"] = json_number(summary.gpu_hours);
@@ -160,7 +160,7 @@ void print_for_people(const trace::ReadResult& result, const TraceSummary& summa
   for (const auto& [what, n] : report.counts()) facts.add_row({what, number(n)});
   if (summary.jobs > 0) {
     facts.add_row({"first arrival", result.trace.zero_is_unix_time
-                                        ? trace::format_utc(summary.first_arrival_us)
+                                        ? format_utc(summary.first_arrival_us)
                                         : fmt::format("{} s", seconds(summary.first_arrival_us))});
     facts.add_row({"span of arrivals", human_duration(summary.span_us)});
     facts.add_row({"GPU-hours", fmt::format("{:.1f}", summary.gpu_hours)});

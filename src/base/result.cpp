@@ -2,28 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
+
 namespace berth {
 namespace {
 
-// Length of the valid UTF-8 sequence at the start of `text`, or 0.
-std::size_t utf8_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  std::size_t length = 0;
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) length = 2;
-  if (lead >= 0xE0 && lead <= 0xEF) length = 3;
-  if (lead >= 0xF0 && lead <= 0xF4) length = 4;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) return 0;
-  }
-  const auto second = static_cast<unsigned char>(text[1]);
-  if (lead == 0xE0 && second < 0xA0) return 0;  // overlong
-  if (lead == 0xED && second > 0x9F) return 0;  // surrogates
-  if (lead == 0xF0 && second < 0x90) return 0;
-  if (lead == 0xF4 && second > 0x8F) return 0;
-  if (lead == 0xC2 && second < 0xA0) return 0;  // C1 controls: never raw to a terminal
-  return length;
+// A C1 control, U+0080 to U+009F: never raw to a terminal.
+bool is_c1_control(std::string_view character) {
+  return character.size() == 2 && character[0] == '\xC2' &&
+         static_cast<unsigned char>(character[1]) < 0xA0;
 }
 
 // Marks that reorder what follows them on the line: U+061C, U+200E-F, U+202A-E, U+2066-9.
@@ -45,7 +32,7 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
     if (out.size() >= max_bytes) return out + "...";
     const std::size_t length = utf8_length(text);
     const auto byte = static_cast<unsigned char>(text[0]);
-    if (length == 0 || byte < 0x20 || byte == 0x7F) {
+    if (length == 0 || byte < 0x20 || byte == 0x7F || is_c1_control(text.substr(0, length))) {
       switch (byte) {
         case '\t':
           out += "\\t";

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/number.h"
-#include "trace/datetime.h"
+#include "base/datetime.h"
 
 namespace berth::trace {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/number.h"
 #include "base/time.h"
-#include "trace/datetime.h"
+#include "base/datetime.h"
 
 namespace berth::trace {
 namespace {

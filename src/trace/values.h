@@ -43,7 +43,7 @@ using Parser = const Fault* (*)(std::string_view text, MaybeInt& out);  // nullp
 [[nodiscard]] const Fault* parse_count_milli(std::string_view text, MaybeInt& out);
 // A factor, not negative: to thousandths, rounded.
 [[nodiscard]] const Fault* parse_factor_milli(std::string_view text, MaybeInt& out);
-// A date and time, see datetime.h: to microseconds of Unix time. Years 1971 to 2199; schedulers
+// A date and time, see base/datetime.h: to microseconds of Unix time. Years 1971 to 2199; schedulers
 // write the epoch and the year 9999 for "unset".
 [[nodiscard]] const Fault* parse_instant(std::string_view text, MaybeInt& out);
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "trace/berth_columns.h"
-#include "trace/datetime.h"
+#include "base/datetime.h"
 #include "trace/input.h"
 #include "trace/values.h"
 

@@ -10,7 +10,7 @@ import tempfile
 SOURCE = pathlib.Path(os.environ.get("BERTH_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 LIBRARIES = pathlib.Path(os.environ["BERTH"]).resolve().parent / "src"
 # Whoever uses comes before what is used.
-LINKED = ["engine", "policy", "place", "curve", "trace", "model", "base"]
+LINKED = ["engine", "policy", "place", "curve", "trace", "model", "document", "base"]
 SYSTEM = ["gtest", "gtest_main", "fmt", "yaml-cpp", "simdjson", "z", "lzma", "zstd", "pthread"]
 
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "trace/datetime.h"
+#include "base/datetime.h"
 #include "trace/values.h"
 
 namespace berth::trace {

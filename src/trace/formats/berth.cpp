@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "trace/berth_columns.h"
 #include "trace/collector.h"
-#include "trace/datetime.h"
+#include "base/datetime.h"
 #include "trace/formats/readers.h"
 
 namespace berth::trace {

@@ -13,7 +13,7 @@
 
 #include "base/number.h"
 #include "trace/collector.h"
-#include "trace/datetime.h"
+#include "base/datetime.h"
 #include "trace/formats/readers.h"
 #include "trace/json_records.h"
 #include "trace/table.h"

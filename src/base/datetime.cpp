@@ -1,8 +1,8 @@
-#include "trace/datetime.h"
+#include "base/datetime.h"
 
 #include <fmt/format.h>
 
-namespace berth::trace {
+namespace berth {
 namespace {
 
 // Days since 1970-01-01 of the proleptic Gregorian calendar, and back. March is counted as the
@@ -169,4 +169,4 @@ std::string format_utc(TimeUs unix_us) {
   return out + "Z";
 }
 
-}  // namespace berth::trace
+}  // namespace berth

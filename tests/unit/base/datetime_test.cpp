@@ -1,8 +1,8 @@
-#include "trace/datetime.h"
+#include "base/datetime.h"
 
 #include <gtest/gtest.h>
 
-namespace berth::trace {
+namespace berth {
 namespace {
 
 TEST(Datetime, ReadsTheFormsOfKnownTraces) {
@@ -41,4 +41,4 @@ TEST(Datetime, WritesWhatItReads) {
 }
 
 }  // namespace
-}  // namespace berth::trace
+}  // namespace berth

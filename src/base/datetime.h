@@ -8,7 +8,7 @@
 
 #include "base/time.h"
 
-namespace berth::trace {
+namespace berth {
 
 inline constexpr TimeUs kFirstInstantUs = 31'536'000 * kUsPerS;   // 1971-01-01
 inline constexpr TimeUs kEndInstantUs = 7'258'118'400 * kUsPerS;  // 2200-01-01
@@ -20,4 +20,4 @@ inline constexpr TimeUs kEndInstantUs = 7'258'118'400 * kUsPerS;  // 2200-01-01
 // "2017-10-03T08:00:00Z", with a fraction only where there is one.
 [[nodiscard]] std::string format_utc(TimeUs unix_us);
 
-}  // namespace berth::trace
+}  // namespace berth
