@@ -4,6 +4,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -51,7 +52,13 @@ class Handler final : public YAML::EventHandler {
  public:
   Handler(std::string_view text, Builder& builder) : builder_(&builder), lines_(text) {}
 
-  void OnDocumentStart(const YAML::Mark& /*mark*/) override {
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // A stray end of a list or map is a document of nothing to the parser, for ever.
+    if (mark.pos == document_pos_) {
+      builder_->refuse_text(line_of(mark), "not valid YAML", "the end of what has no beginning",
+                            "a value");
+    }
+    document_pos_ = mark.pos;
     anchors_.clear();
     open_.clear();
     flow_depth_ = 0;
@@ -176,6 +183,7 @@ class Handler final : public YAML::EventHandler {
   std::map<YAML::anchor_t, Node> anchors_;
   std::size_t flow_depth_ = 0;
   std::uint32_t checked_line_ = 0;
+  int document_pos_ = -1;
 };
 
 }  // namespace
@@ -186,16 +194,26 @@ Result<std::vector<Node>> parse_yaml(std::string_view text, std::string_view fil
   std::vector<Node> documents;
   Builder builder(file);
   Handler handler(text, builder);
+  // The parser takes a quotation that never ends for one that ends with the file, but not where the
+  // file says its end.
+  std::string marked(text);
+  if (!marked.empty() && marked.back() != '\n') marked += '\n';
+  const auto lines = static_cast<std::uint32_t>(std::count(marked.begin(), marked.end(), '\n'));
+  marked += "...\n";
   try {
-    std::istringstream in{std::string(text)};
+    std::istringstream in{std::move(marked)};
     YAML::Parser parser(in);
     while (!builder.failed()) {
       if (!parser.HandleNextDocument(handler)) break;
       if (!builder.failed()) documents.push_back(builder.take());
     }
   } catch (const YAML::Exception& error) {
-    handler.explain(line_of(error.mark));
-    builder.refuse_text(line_of(error.mark), "not valid YAML", error.msg, {});
+    const std::uint32_t line = line_of(error.mark);
+    handler.explain(line);
+    if (line > lines) {
+      builder.refuse_text(lines, "not valid YAML", "the end within a value", "an end of the value");
+    }
+    builder.refuse_text(line, "not valid YAML", error.msg, {});
   }
   if (builder.failed()) return fail(builder.error());
   return documents;
