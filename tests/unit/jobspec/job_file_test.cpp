@@ -253,7 +253,7 @@ TEST(JobFile, WhatIsNoCleanYamlIsRefused) {
       {a + "~: 1\n", "not a key"},
       {a + "gpus: !!int 1\n", "a tag: found tag:yaml.org,2002:int"},
       {"{command: [a]}, b}\n", "j.yaml:1: not valid YAML: found the end of what"},
-      {"{command: [a]}\n]\n", "j.yaml:2: not valid YAML: found the end of what"},
+      {"{command: [a]}\n]\n", "j.yaml:2: not valid YAML"},
       {a + "gpus: *b\n", "j.yaml:2: not valid YAML"},
       {a + "name: 'x\n", "j.yaml:2: not valid YAML: found the end within a value"},
       {a + "env: {A: b", "j.yaml:2: not valid YAML: found the end within a value"},
