@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,11 +20,15 @@ struct ProgressPoint {
   std::optional<double> accuracy;       // 0..1
   bool diverged = false;                // a loss or accuracy that is NaN or infinite
   std::optional<std::int64_t> unix_us;  // when the job says that it was
+  // Who wrote it: the points of one writer come in the order in which they were written. 0: JSON
+  // lines; each kind of scalar in each event file has a number of its own.
+  std::uint32_t writer = 0;
 };
 
 struct ProgressIssues {
   std::int64_t damaged = 0;  // lines or records that were not used
-  std::string last;          // of them, one line: file, line or byte, what was found
+  std::int64_t ignored = 0;  // whole ones of no use: a negative step, an accuracy beyond 0..1
+  std::string last;          // of both, one line: file, line or byte, what was found
 };
 
 // Follows one source; the files may not be there yet, may grow, may be replaced.
@@ -39,14 +44,18 @@ class ProgressSource {
 };
 
 // {"iteration": 3, "loss": 0.41, "accuracy": 0.9, "time": 1772445600.5}; further keys are ignored.
-[[nodiscard]] std::unique_ptr<ProgressSource> follow_json_lines(std::string path);
+// A regular file or a FIFO, never a link. `owner`: the uid that it must belong to.
+[[nodiscard]] std::unique_ptr<ProgressSource> follow_json_lines(
+    std::string path, std::optional<std::uint32_t> owner = std::nullopt);
 
 // Scalars named loss, train/loss, accuracy, val/accuracy ... (docs/guides/progress.md) in all event
-// files of a folder and its sub-folders; several writers, steps in any order.
-[[nodiscard]] std::unique_ptr<ProgressSource> follow_tensorboard(std::string folder);
+// files of a folder and its sub-folders; several writers, steps in any order. `owner`: as above.
+[[nodiscard]] std::unique_ptr<ProgressSource> follow_tensorboard(
+    std::string folder, std::optional<std::uint32_t> owner = std::nullopt);
 
-// The curve of a job from several sources and runs: one value a step, the later write wins; a run
-// that starts again from an earlier step (a checkpoint) takes away what it does anew.
+// The curve of a job from several sources and runs: one value a step, the later write wins. A
+// writer that goes back (a run that starts again from a checkpoint) takes away what it had said of
+// later steps; what other writers said stays, as their steps may lie between each other.
 class ProgressCurve {
  public:
   void add(const ProgressPoint& point);
@@ -60,7 +69,21 @@ class ProgressCurve {
  private:
   // Bounded: beyond kMost every second point goes, so that a job of any length takes little.
   static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMostWriters = 4096;
+  static constexpr std::uint32_t kNobody = 0xFFFFFFFF;
+  // Who wrote what of a point.
+  struct Origin {
+    std::uint32_t loss = kNobody;
+    std::uint32_t accuracy = kNobody;
+    std::uint32_t mark = kNobody;  // that there is such a step
+  };
+  void rewind(std::uint32_t writer, std::int64_t iteration);
+  void thin_out();
+  [[nodiscard]] std::size_t first_after(std::int64_t iteration) const;
+
   std::vector<ProgressPoint> points_;
+  std::vector<Origin> origins_;                    // of each of them
+  std::map<std::uint32_t, std::int64_t> last_of_;  // the last iteration of each writer
 };
 
 }  // namespace berth
