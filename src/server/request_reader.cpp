@@ -1,5 +1,6 @@
 #include "server/request_reader.h"
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
@@ -15,8 +16,8 @@ namespace http = boost::beast::http;
 using beast::error_code;
 using beast::string_view;
 
-// The size of a chunk with its extension, or the trailer: nobody needs more.
-constexpr std::size_t kMostChunkHead = 4 << 10;
+// The last chunk with its trailer: nobody needs more.
+constexpr std::size_t kMostTrailer = 4 << 10;
 // Method and version beside the target.
 constexpr std::size_t kMostRequestLine = kMostTargetBytes + 64;
 
@@ -24,6 +25,27 @@ bool is_token_character(char c) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          kMarks.find(c) != std::string_view::npos;
+}
+
+enum class Look : std::uint8_t { kGood, kBad, kNeedsMore };
+
+// What stands before a chunk: a line end if it is not the first, its size, a line end. Extensions,
+// which nobody uses, and signs and spaces, which others read differently, are not served.
+Look look_at_chunk_head(std::string_view bytes, bool is_first) {
+  constexpr std::size_t kMostDigits = 16;
+  if (!is_first) {
+    if (bytes.substr(0, 2) != std::string_view("\r\n").substr(0, bytes.size())) return Look::kBad;
+    if (bytes.size() < 2) return Look::kNeedsMore;
+    bytes.remove_prefix(2);
+  }
+  const std::size_t digits =
+      std::min(bytes.find_first_not_of("0123456789abcdefABCDEF"), bytes.size());
+  if (digits > kMostDigits) return Look::kBad;
+  bytes.remove_prefix(digits);
+  if (bytes.empty()) return Look::kNeedsMore;
+  if (digits == 0 || bytes.front() != '\r') return Look::kBad;
+  if (bytes.size() == 1) return Look::kNeedsMore;
+  return bytes[1] == '\n' ? Look::kGood : Look::kBad;
 }
 
 Refusal refusal_of(const error_code& error) {
@@ -48,6 +70,8 @@ class RequestReader::Parser final : public http::basic_parser<true> {
 
   [[nodiscard]] const Refusal& refusal() const { return refusal_; }
   [[nodiscard]] bool expects_continue() const { return expects_continue_; }
+  [[nodiscard]] bool before_chunk() const { return chunked() && chunk_left_ == 0; }
+  [[nodiscard]] bool had_chunk() const { return had_chunk_; }
   RawRequest take() {
     budget_.used -= request_.body.size();
     request_.keep_alive = keep_alive() && !request_.old;
@@ -129,9 +153,14 @@ class RequestReader::Parser final : public http::basic_parser<true> {
     budget_.used += bytes.size();
     return bytes.size();
   }
-  void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
+  void on_chunk_header_impl(std::uint64_t size, string_view, error_code&) override {
+    chunk_left_ = size;
+    had_chunk_ = true;
+  }
   std::size_t on_chunk_body_impl(std::uint64_t, string_view bytes, error_code& error) override {
-    return on_body_impl(bytes, error);
+    const std::size_t taken = on_body_impl(bytes, error);
+    chunk_left_ -= taken;
+    return taken;
   }
   void on_finish_impl(error_code&) override {}
   void on_response_impl(int, string_view, int, error_code&) override {}
@@ -146,6 +175,8 @@ class RequestReader::Parser final : public http::basic_parser<true> {
   bool has_content_type_ = false;
   bool has_content_length_ = false;
   bool has_transfer_encoding_ = false;
+  bool had_chunk_ = false;
+  std::uint64_t chunk_left_ = 0;
 };
 
 RequestReader::RequestReader(const HttpLimits& limits, BodyBudget& budget)
@@ -160,7 +191,8 @@ void RequestReader::restart() {
   // Ours come first; Beast's stands behind them.
   parser_->header_limit(std::numeric_limits<std::uint32_t>::max());
   parser_->body_limit(limits_.body_bytes);
-  parser_->eager(false);
+  parser_->eager(
+      false);  // a step at a time: what comes of bytes does not depend on how they are cut
   state_ = State::kIdle;
   scanned_ = line_ends_ = line_start_ = head_size_ = empty_lines_ = 0;
   wants_continue_ = false;
@@ -180,9 +212,12 @@ bool RequestReader::check_line_end(const std::string& input, std::size_t at) {
   return true;
 }
 
-// Looks for the end of the head from where the last look ended; true if it has come.
+// Looks for the end of the head from where the last look ended, and no further than it may be; true
+// if it has come.
 bool RequestReader::find_head(const std::string& input) {
-  for (std::size_t i = scanned_; i < input.size(); ++i) {
+  const std::size_t end = std::min(input.size(), limits_.header_bytes);
+  for (std::size_t i = scanned_; i < end; ++i) {
+    if (line_ends_ == 0 && i == kMostRequestLine) return refuse(414, "the target is too long");
     const bool starts_line = i == line_start_ && i > 0;
     if (starts_line && (input[i] == ' ' || input[i] == '\t')) {
       return refuse(400, "a folded header field");
@@ -194,18 +229,10 @@ bool RequestReader::find_head(const std::string& input) {
     line_start_ = i + 1;
     if (!empty_line) continue;
     head_size_ = i + 1;
-    break;
+    return true;
   }
-  scanned_ = input.size();
-  return head_size_ > 0 || check_short_of_head(input);
-}
-
-// What has come is no whole head: may it become one?
-bool RequestReader::check_short_of_head(const std::string& input) {
-  if (line_ends_ == 0 && input.size() > kMostRequestLine) {
-    return refuse(414, "the request line is too long");
-  }
-  if (input.size() >= limits_.header_bytes) return refuse(431, "the header fields are too large");
+  scanned_ = end;
+  if (end == limits_.header_bytes) return refuse(431, "the header fields are too large");
   return false;
 }
 
@@ -229,10 +256,6 @@ void RequestReader::read_head(std::string& input) {
     state_ = State::kHead;
   }
   if (!find_head(input)) return;
-  if (head_size_ > limits_.header_bytes) {
-    refuse(431, "the header fields are too large");
-    return;
-  }
   error_code error;
   const std::size_t taken = parser_->put(boost::asio::buffer(input.data(), head_size_), error);
   if (error || taken != head_size_) {
@@ -241,30 +264,42 @@ void RequestReader::read_head(std::string& input) {
     return;
   }
   input.erase(0, head_size_);
-  parser_->eager(true);
   state_ = parser_->is_done() ? State::kComplete : State::kBody;
   wants_continue_ = state_ == State::kBody && parser_->expects_continue() && input.empty();
 }
 
-void RequestReader::read_body(std::string& input) {
+// The next piece of the body; how many bytes it took, 0 if more must come first.
+std::size_t RequestReader::read_piece(std::string_view bytes) {
   // "0\r\n\r\n": a chunked body that is not over has so many bytes to come. Beast 1.74 asserts that
   // it has seen as many when it looks at the last chunk again.
   constexpr std::size_t kLastChunkBytes = 5;
-  const std::size_t least = parser_->chunked() ? kLastChunkBytes : 1;
-  std::size_t taken = 0;
-  error_code error;
-  while (!error && !parser_->is_done() && input.size() - taken >= least) {
-    taken += parser_->put(boost::asio::buffer(input.data() + taken, input.size() - taken), error);
+  const bool before_chunk = parser_->before_chunk();
+  if (before_chunk) {
+    const Look look = look_at_chunk_head(bytes, !parser_->had_chunk());
+    if (look == Look::kBad) refuse(400, "bad chunk");
+    if (look != Look::kGood || bytes.size() < kLastChunkBytes) return 0;
   }
-  input.erase(0, taken);
+  error_code error;
+  const std::size_t taken = parser_->put(boost::asio::buffer(bytes.data(), bytes.size()), error);
+  const std::size_t last_chunk = parser_->is_done() ? taken : bytes.size();
   if (error && error != http::error::need_more) {
     const Refusal why = parser_->refusal().status != 0 ? parser_->refusal() : refusal_of(error);
     refuse(why.status, why.why);
-  } else if (parser_->is_done()) {
-    state_ = State::kComplete;
-  } else if (input.size() > kMostChunkHead) {
-    refuse(400, "bad chunk");
+  } else if (before_chunk && parser_->before_chunk() && last_chunk > kMostTrailer) {
+    refuse(400, "the trailer is too large");
   }
+  return taken;
+}
+
+void RequestReader::read_body(std::string& input) {
+  std::size_t taken = 0;
+  while (taken < input.size() && !parser_->is_done()) {
+    const std::size_t piece = read_piece(std::string_view(input).substr(taken));
+    taken += piece;
+    if (state_ == State::kRefused || piece == 0) break;
+  }
+  input.erase(0, taken);
+  if (state_ != State::kRefused && parser_->is_done()) state_ = State::kComplete;
 }
 
 RequestReader::State RequestReader::read(std::string& input) {

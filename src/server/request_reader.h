@@ -66,8 +66,8 @@ class RequestReader {
   bool refuse(int status, std::string_view why);
   bool find_head(const std::string& input);
   bool check_line_end(const std::string& input, std::size_t at);
-  bool check_short_of_head(const std::string& input);
   void read_head(std::string& input);
+  std::size_t read_piece(std::string_view bytes);
   void read_body(std::string& input);
   void restart();
 

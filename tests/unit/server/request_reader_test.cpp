@@ -76,7 +76,7 @@ TEST(RequestReader, ReadsRequests) {
 TEST(RequestReader, ReadsChunks) {
   const std::string_view chunked = "Transfer-Encoding: chunked\r\n";
   EXPECT_EQ(read_both(with("POST /a", chunked, "3\r\nxyz\r\n0\r\n\r\n")), "POST /a xyz on;");
-  EXPECT_EQ(read_both(with("POST /a", chunked, "1;n=v\r\nx\r\n2\r\nyz\r\n0\r\nTrailer: t\r\n\r\n")),
+  EXPECT_EQ(read_both(with("POST /a", chunked, "1\r\nx\r\n002\r\nyz\r\n0\r\nTrailer: t\r\n\r\n")),
             "POST /a xyz on;");
   EXPECT_EQ(read_both(with("POST /a", chunked, "0\r\nHost: evil\r\nOrigin: x\r\n\r\n")),
             "POST /a  on;");
@@ -142,17 +142,18 @@ TEST(RequestReader, RefusesWhatIsReadInTwoWays) {
 }
 
 TEST(RequestReader, RefusesBadChunks) {
-  for (const std::string_view body :
-       {"x\r\n\r\n", "-1\r\n\r\n", "3\r\nxyzw\r\n0\r\n\r\n", "3\nxyz\r\n", "\r\n\r\n\r\n",
-        "3 ;\x01\r\n", "FFFFFFFFFFFFFFFFF\r\n"}) {
-    EXPECT_EQ(read_both(with("POST /a", "Transfer-Encoding: chunked\r\n", body)), "400") << body;
+  const std::string many(20'000, 'e');
+  for (const std::string& body :
+       {std::string("x"), std::string("-1\r\n"), std::string("3\r\nxyzw\r\n"),
+        std::string("3\nxyz"), std::string("\r\n\r\n"), std::string("3 \r\n"),
+        std::string("3\r\nxyz\n"), std::string("1;n=v\r\nx"), std::string("1;n=\"\r\nx\"\r\n"),
+        std::string("00000000000000001\r\n"), std::string("0\r\nX: a\r\n" + many),
+        std::string("0\r\nX: " + many + "\r\n\r\n")}) {
+    EXPECT_EQ(read_both(with("POST /a", "Transfer-Encoding: chunked\r\n", body)), "400")
+        << body.substr(0, 30);
   }
-  EXPECT_EQ(read_both(with("POST /a", "Transfer-Encoding: chunked\r\n",
-                           "1;" + std::string(5000, 'e') + "=" + std::string(20'000, 'e'))),
-            "400");
-  EXPECT_EQ(read_both(with("POST /a", "Transfer-Encoding: chunked\r\n",
-                           "0\r\n" + std::string(20'000, 'e'))),
-            "400");
+  EXPECT_EQ(read_both(with("POST /a", "Transfer-Encoding: chunked\r\n", "FFFFFFFFFFFFFFFF\r\n")),
+            "413");
 }
 
 TEST(RequestReader, RefusesWhatIsNoRequest) {
