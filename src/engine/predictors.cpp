@@ -51,6 +51,10 @@ class HistoryPredictors final : public Predictors {
 
 }  // namespace
 
+std::unique_ptr<Predictors> believe(std::string name, std::vector<TimeUs> run_times_us) {
+  return std::make_unique<TablePredictors>(std::move(name), std::move(run_times_us));
+}
+
 Result<std::unique_ptr<Predictors>> make_predictors(std::string_view spec, const Workload& workload,
                                                     std::uint64_t seed) {
   if (spec == "none") return std::make_unique<NoPredictors>();

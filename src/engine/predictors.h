@@ -19,4 +19,8 @@ namespace berth {
                                                                   const Workload& workload,
                                                                   std::uint64_t seed);
 
+// Run times that are believed, by JobId.
+[[nodiscard]] std::unique_ptr<Predictors> believe(std::string name,
+                                                  std::vector<TimeUs> run_times_us);
+
 }  // namespace berth
