@@ -129,7 +129,7 @@ void Controller::launch(LiveJob& job, std::vector<TaskPlace> places) {
   job.attempt = LiveAttempt{.record = {.job = job.record.number,
                                        .attempt = job.record.attempts,
                                        .places_json = places_text(places),
-                                       .intent_unix_us = unix_now_us()},
+                                       .intent_unix_us = clock_.unix_us()},
                             .places = std::move(places),
                             .held = held};
   placed_.insert(job.record.number);

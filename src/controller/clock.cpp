@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "base/number.h"
 #include "base/text.h"
@@ -18,10 +19,6 @@ std::int64_t read_clock_us(clockid_t id) {
   return std::int64_t{now.tv_sec} * kUsPerS + now.tv_nsec / 1000;
 }
 
-std::int64_t boottime_us() {
-  return read_clock_us(CLOCK_BOOTTIME);
-}
-
 std::string read_boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -31,8 +28,10 @@ std::string read_boot_id() {
 
 }  // namespace
 
-std::int64_t unix_now_us() {
-  return read_clock_us(CLOCK_REALTIME);
+TimeSource machine_time() {
+  return {.boottime_us = [] { return read_clock_us(CLOCK_BOOTTIME); },
+          .unix_us = [] { return read_clock_us(CLOCK_REALTIME); },
+          .boot_id = read_boot_id()};
 }
 
 std::string mark_text(const ClockMark& mark) {
@@ -50,31 +49,32 @@ std::optional<ClockMark> parse_mark(std::string_view text) {
   return ClockMark{*scheduler_us, *unix_us, *boot_us, std::string(parts[3])};
 }
 
-SchedulerClock::SchedulerClock(const std::optional<ClockMark>& mark) : boot_id_(read_boot_id()) {
+SchedulerClock::SchedulerClock(TimeSource source, const std::optional<ClockMark>& mark)
+    : source_(std::move(source)) {
   TimeUs now_us = 0;
   if (mark) {
-    const bool same_boot = !boot_id_.empty() && mark->boot_id == boot_id_;
+    const bool same_boot = !source_.boot_id.empty() && mark->boot_id == source_.boot_id;
     const std::int64_t passed_us =
-        same_boot ? boottime_us() - mark->boottime_us : unix_now_us() - mark->unix_us;
+        same_boot ? source_.boottime_us() - mark->boottime_us : source_.unix_us() - mark->unix_us;
     now_us = mark->scheduler_us + std::max<std::int64_t>(0, passed_us);
   }
-  offset_us_ = now_us - boottime_us();
+  offset_us_ = now_us - source_.boottime_us();
 }
 
 TimeUs SchedulerClock::now_us() const {
-  return boottime_us() + offset_us_;
+  return source_.boottime_us() + offset_us_;
 }
 
 ClockMark SchedulerClock::mark() const {
-  return {now_us(), unix_now_us(), boottime_us(), boot_id_};
+  return {now_us(), source_.unix_us(), source_.boottime_us(), source_.boot_id};
 }
 
 std::int64_t SchedulerClock::to_unix_us(TimeUs us) const {
-  return unix_now_us() + (us - now_us());
+  return source_.unix_us() + (us - now_us());
 }
 
 TimeUs SchedulerClock::from_unix_us(std::int64_t unix_us) const {
-  return now_us() + (unix_us - unix_now_us());
+  return now_us() + (unix_us - source_.unix_us());
 }
 
 }  // namespace berth

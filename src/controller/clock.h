@@ -3,15 +3,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/time.h"
 
 namespace berth {
 
-// The wall clock, since 1970. For people only: it may jump.
-[[nodiscard]] std::int64_t unix_now_us();
+// Where time comes from; tests have their own.
+struct TimeSource {
+  std::function<std::int64_t()> boottime_us;  // since the machine was booted; never goes back
+  std::function<std::int64_t()> unix_us;      // of the wall clock; may jump
+  std::string boot_id;                        // another one after each boot
+};
+[[nodiscard]] TimeSource machine_time();
 
 // What is kept of a clock across restarts.
 struct ClockMark {
@@ -29,16 +36,18 @@ class SchedulerClock {
  public:
   // Goes on from a mark: by the time since boot if the machine was not booted again, else by the
   // wall clock, and never backwards.
-  explicit SchedulerClock(const std::optional<ClockMark>& mark);
+  SchedulerClock(TimeSource source, const std::optional<ClockMark>& mark);
 
   [[nodiscard]] TimeUs now_us() const;
+  // The wall clock, since 1970. For people only: it may jump.
+  [[nodiscard]] std::int64_t unix_us() const { return source_.unix_us(); }
   [[nodiscard]] ClockMark mark() const;
   // An instant of the scheduler's clock on the wall, as it now is.
   [[nodiscard]] std::int64_t to_unix_us(TimeUs us) const;
   [[nodiscard]] TimeUs from_unix_us(std::int64_t unix_us) const;
 
  private:
-  std::string boot_id_;
+  TimeSource source_;
   TimeUs offset_us_ = 0;  // of the scheduler's clock to the time since boot
 };
 

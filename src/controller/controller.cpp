@@ -39,7 +39,7 @@ Controller::Controller(const ControllerOptions& options, std::unique_ptr<Policy>
     : options_(options),
       store_(store),
       backend_(backend),
-      clock_(mark),
+      clock_(options.time, mark),
       slots_(std::move(slots)),
       model_(slots_, options.default_cpu_milli),
       occupancy_(slots_, backend.cluster()),
@@ -67,8 +67,8 @@ Result<std::unique_ptr<Controller>> Controller::open(const ControllerOptions& op
 }
 
 void Controller::note(std::string_view kind, const LiveJob& job, std::string detail) {
-  events_.add(kind, unix_now_us(), job.record.number, job.attempt ? job.attempt->record.attempt : 0,
-              std::move(detail));
+  events_.add(kind, clock_.unix_us(), job.record.number,
+              job.attempt ? job.attempt->record.attempt : 0, std::move(detail));
 }
 
 // What is stored of it is out of date.
@@ -100,7 +100,7 @@ Result<std::vector<JobNumber>> Controller::submit(std::span<const Submission> su
                        .spec_json = job_json(submission.spec),
                        .token = submission.token,
                        .hold = submission.held ? HoldState::kByUser : HoldState::kNone,
-                       .submit_unix_us = unix_now_us(),
+                       .submit_unix_us = clock_.unix_us(),
                        .submit_us = now_us,
                        .stop = submission.spec.stop};
       BERTH_TRY(record.number, store_.add_job(record));
@@ -196,14 +196,19 @@ Status Controller::requeue(JobNumber number) {
   return {};
 }
 
+JobRecord Controller::record_of(const LiveJob& job) const {
+  JobRecord out = job.record;
+  if (job.id.valid()) out.state = state_->state(job.id);
+  return out;
+}
+
 Result<std::optional<JobRecord>> Controller::record(JobNumber number) const {
   BERTH_TRY(std::optional<JobRecord> stored, store_.job(number));
   if (!stored) return stored;
   std::string spec = std::move(stored->spec_json);
   std::string token = std::move(stored->token);
   if (const LiveJob* job = jobs_.find(number); job != nullptr) {
-    stored = job->record;
-    if (job->id.valid()) stored->state = state_->state(job->id);
+    stored = record_of(*job);
   } else if (const JobRecord* last = journal_.unwritten(number); last != nullptr) {
     stored = *last;
   }
@@ -248,7 +253,7 @@ void Controller::decide_if_due(TimeUs now_us) {
   if (decision.refused) {
     next_round_us_ = now_us + kAfterRefusalUs;
     policy_wake_us_ = std::min(policy_wake_us_, next_round_us_);
-    events_.add("plan-refused", unix_now_us(), 0, 0, decider_.counts().last_refusal);
+    events_.add("plan-refused", clock_.unix_us(), 0, 0, decider_.counts().last_refusal);
   }
 }
 

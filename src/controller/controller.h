@@ -40,6 +40,7 @@ struct ControllerOptions {
   std::uint32_t most_losses = 10;
   // Ended jobs that predictors learn from after a restart.
   std::size_t history_jobs = 512;
+  TimeSource time = machine_time();
 };
 
 struct Submission {
@@ -81,11 +82,17 @@ class Controller {
   [[nodiscard]] const SchedulerClock& clock() const { return clock_; }
   [[nodiscard]] const LiveTelemetry& telemetry() const { return telemetry_; }
   [[nodiscard]] const EventRing& events() const { return events_; }
+  // Whether the policy has seen all there is: only then can it be asked for its terms.
+  [[nodiscard]] bool has_decided() const { return state_->version() == decided_at_; }
   [[nodiscard]] const std::string& trouble() const { return journal_.trouble(); }
-  [[nodiscard]] const std::string& policy_name() const { return options_.policy; }
+  [[nodiscard]] const ControllerOptions& options() const { return options_; }
+  // In the state, oldest first.
+  [[nodiscard]] std::span<const JobId> ended() const { return ended_ids_; }
   [[nodiscard]] std::vector<bool> usable_devices() const { return backend_.usable_devices(); }
   // The job as it stands, with its specification if it is stored; nothing: there is no such job.
   [[nodiscard]] Result<std::optional<JobRecord>> record(JobNumber number) const;
+  // The same of one that has not ended, without its specification.
+  [[nodiscard]] JobRecord record_of(const LiveJob& job) const;
   // Placed by the policy, but waits until those have left who hold its devices.
   [[nodiscard]] bool waits_for_room(const LiveJob& job) const {
     return blocked_.contains(job.record.number);

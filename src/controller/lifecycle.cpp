@@ -119,7 +119,7 @@ void Controller::finish(LiveJob& job, JobStatus status, std::string words) {
   }
   job.record.state.status = status;
   job.record.state.last_stop_us = now_us;
-  job.record.end_unix_us = unix_now_us();
+  job.record.end_unix_us = clock_.unix_us();
   job.record.message = std::move(words);
   if (job.reports) job.record.iterations = job.reports->iterations().value_or(-1);
   journal_.put(job.record);
@@ -172,7 +172,7 @@ void Controller::on_started(const std::string& key, const ProcessId& supervisor)
   record.start_ticks = supervisor.start_ticks;
   record.boot_id = supervisor.boot_id;
   if (record.start_unix_us < 0) {
-    record.start_unix_us = unix_now_us();
+    record.start_unix_us = clock_.unix_us();
     note("started", *job, {});
   }
   journal_.put(record);
@@ -192,7 +192,7 @@ void Controller::on_ended(const std::string& key, const AttemptEnd& end) {
   AttemptRecord& record = job->attempt->record;
   const bool asked = record.phase == AttemptPhase::kStopping;
   record.phase = AttemptPhase::kEnded;
-  record.end_unix_us = end.ended_unix_us >= 0 ? end.ended_unix_us : unix_now_us();
+  record.end_unix_us = end.ended_unix_us >= 0 ? end.ended_unix_us : clock_.unix_us();
   if (end.started_unix_us >= 0) record.start_unix_us = end.started_unix_us;
   record.end_json = end_text(end);
   journal_.put(record);
@@ -203,7 +203,7 @@ void Controller::on_ended(const std::string& key, const AttemptEnd& end) {
     (void)job->reports->poll(clock_.now_us());
     job->reports->set_replicas(0);
   }
-  note("attempt-ended", *job, failure_words(end));
+  note("attempt-ended", *job, end.success() ? "" : failure_words(end));
   job->attempt.reset();
   settle_end(*job, end, asked);
   heed_devices();
