@@ -92,7 +92,8 @@ struct Bound {
 
 void bind(Bound& bound) {
   for (const Option& option : bound.command->options) {
-    const std::string name(option.name);
+    std::string name(option.name);
+    if (!option.alias.empty()) name += fmt::format(",{}", option.alias);
     std::string help(option.help);
     if (!option.default_value.empty()) help += fmt::format(" [{}]", option.default_value);
     if (option.required) help += " (required)";
@@ -105,8 +106,11 @@ void bind(Bound& bound) {
       bound.flags.push_back(false);
       bound.values.emplace_back();
       added = bound.app->add_option(name, bound.values.back(), help);
-      added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-      added->allow_extra_args(false);  // one value after each name: what follows is an argument
+      const bool several = option.kind == OptionKind::kRepeated && !name.starts_with("-");
+      added->expected(1, several ? 1'000'000 : 1);
+      added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      // One value after each name: what follows is an argument.
+      if (!several) added->allow_extra_args(false);
       added->type_name(std::string(option.metavar));
     }
   }
@@ -179,7 +183,23 @@ int wrong_use(const std::string& message) {
   return kWrongUse;
 }
 
+// The words after the first "--", if the command has a use for them: they are cut off here, so that
+// nothing of them is taken for an option or changed.
+std::vector<std::string> cut_words(int& argc, char** argv, std::span<const Command> commands) {
+  std::vector<std::string> words;
+  const auto takes = [&](const Command& command) {
+    return command.takes_words && argc > 1 && command.path == argv[1];
+  };
+  if (std::none_of(commands.begin(), commands.end(), takes)) return words;
+  int end = 2;
+  while (end < argc && std::string_view(argv[end]) != "--") ++end;
+  for (int i = end + 1; i < argc; ++i) words.emplace_back(argv[i]);
+  argc = end;
+  return words;
+}
+
 int dispatch(int argc, char** argv, std::span<const Command> commands) {
+  const std::vector<std::string> words = cut_words(argc, argv, commands);
   CLI::App app{"Berth decides where and when machine-learning jobs run, and which may share a GPU.",
                "berth"};
   app.set_version_flag("--version", std::string("berth ") + BERTH_VERSION);
@@ -236,7 +256,8 @@ int dispatch(int argc, char** argv, std::span<const Command> commands) {
     std::erase(extras, "--");
     if (!extras.empty()) return wrong_use(explain_extra(bound, extras.front()));
     if (const auto error = values_error(bound); !error.empty()) return wrong_use(error);
-    const Args args = collect(bound);
+    Args args = collect(bound);
+    for (const std::string& word : words) args.add("--", word);
     // Not left to the parser: an unknown option, which may be a misspelt one, comes first.
     for (const Option& option : bound.command->options) {
       if (option.required && !args.has(option.name)) {

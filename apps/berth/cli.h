@@ -29,6 +29,7 @@ struct Option {
   OptionKind kind = OptionKind::kValue;
   std::string_view default_value = {};  // shown in --help, used when absent
   bool required = false;
+  std::string_view alias = {};  // "-f": a shorter name
 };
 
 // Parsed options by name. Values are text; the accessors convert and name the option in errors.
@@ -58,6 +59,8 @@ struct Command {
   std::string_view example;  // a command that works
   std::vector<Option> options;
   int (*run)(const Args& args) = nullptr;
+  // What follows a "--" is not for us: Args::list("--"), word by word as it was written.
+  bool takes_words = false;
 };
 
 // Prints "berth: ..." on standard error; returns the exit code that the error asks for.

@@ -1,5 +1,7 @@
 #include "commands.h"
 
+#include <utility>
+
 namespace berth::cli {
 
 std::vector<Command> all_commands() {
@@ -13,6 +15,10 @@ std::vector<Command> all_commands() {
   commands.push_back(interference_predict_info());
   commands.push_back(interference_evaluate_info());
   commands.push_back(reproduce_aip_info());
+  commands.push_back(up_command_info());
+  commands.push_back(submit_command_info());
+  commands.push_back(backup_command_info());
+  for (Command& command : job_commands()) commands.push_back(std::move(command));
   return commands;
 }
 

@@ -18,5 +18,10 @@ namespace berth::cli {
 [[nodiscard]] Command interference_predict_info();
 [[nodiscard]] Command interference_evaluate_info();
 [[nodiscard]] Command reproduce_aip_info();
+[[nodiscard]] Command up_command_info();
+[[nodiscard]] Command backup_command_info();
+[[nodiscard]] Command submit_command_info();
+// Those that talk to a scheduler that runs.
+[[nodiscard]] std::vector<Command> job_commands();
 
 }  // namespace berth::cli
