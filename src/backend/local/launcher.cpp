@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -25,36 +27,180 @@ namespace {
 constexpr const char* kHiddenCommand = "__launcher";
 constexpr int kSocketFd = 3;
 
-[[noreturn]] void supervise(Packet& packet, int socket) {
-  Fd own(socket);
-  const auto request = request_of(packet);
-  packet = {};
-  ::_exit(request ? run_supervisor(*request, std::move(own)) : 1);
+// In a child of the launcher. `daemon`: for reports; `orders`: further requests come from there,
+// and its end is ours.
+[[noreturn]] void supervise(Packet& packet, int daemon, int orders) {
+  constexpr int kMostAttempts = 1000;  // so that nothing can pile up
+  for (int i = 0; i < kMostAttempts; ++i) {
+    const auto request = request_of(packet);
+    packet.fd.reset();
+    if (!request || run_supervisor(*request, daemon) != SupervisorEnd::kClean) break;
+    // Nobody there to be told: whoever comes to it then watches this process.
+    const Report ended{.kind = ReportKind::kEnded, .key = request->key, .pid = ::getpid()};
+    if (send_packet(daemon, encode(ended), -1, true) != SendResult::kSent) break;
+    if (send_packet(orders, "idle", -1, true) != SendResult::kSent) break;
+    pollfd one{.fd = orders, .events = POLLIN, .revents = 0};
+    while (::poll(&one, 1, -1) < 0 && errno == EINTR) {
+    }
+    if (receive_packet(orders, packet) != ReceiveResult::kReceived) break;
+  }
+  ::_exit(0);
 }
 
-// `packet` stays the caller's: its room is used for the next one.
-void serve(int socket, Packet& packet) {
-  const pid_t pid = ::fork();
-  if (pid == 0) supervise(packet, socket);
+// A child, as the launcher sees it.
+struct Worker {
+  pid_t pid = -1;
+  std::uint64_t start_ticks = 0;
+  Fd process;
+  Fd orders;
+};
+
+class Launcher {
+ public:
+  explicit Launcher(int socket) : socket_(socket) {}
+  [[nodiscard]] int run();
+
+ private:
+  static constexpr std::uint64_t kSocket = 0;
+  static constexpr std::uint64_t kSignals = 1;
+  static constexpr std::uint64_t kFirstWorker = 2;
+  static constexpr std::size_t kMostIdle = 16;
+
+  [[nodiscard]] bool watch(int fd, std::uint64_t number) const;
+  [[nodiscard]] bool serve_daemon();
+  void serve(Packet& packet);
+  [[nodiscard]] bool give_to_idle(const Packet& packet);
+  void fork_for(Packet& packet);
+  void serve_worker(std::uint64_t number);
+  void report(ReportKind kind, const std::string& key, const Worker& worker,
+              const std::string& why) const;
+
+  int socket_;
+  Fd epoll_;
+  Fd signals_;
+  std::map<std::uint64_t, Worker> workers_;
+  std::vector<std::uint64_t> idle_;
+  std::uint64_t next_worker_ = kFirstWorker;
+};
+
+bool Launcher::watch(int fd, std::uint64_t number) const {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = number;
+  return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void Launcher::report(ReportKind kind, const std::string& key, const Worker& worker,
+                      const std::string& why) const {
+  const Report report{
+      .kind = kind, .key = key, .pid = worker.pid, .start_ticks = worker.start_ticks, .why = why};
+  (void)send_packet(socket_, encode(report), worker.process.get(), true);
+}
+
+bool Launcher::give_to_idle(const Packet& packet) {
+  while (!idle_.empty()) {
+    const auto found = workers_.find(idle_.back());
+    idle_.pop_back();
+    if (found == workers_.end()) continue;
+    const Worker& worker = found->second;
+    if (send_packet(worker.orders.get(), packet.bytes, packet.fd.get(), false) !=
+        SendResult::kSent) {
+      continue;  // it is gone
+    }
+    report(ReportKind::kForked, request_key(packet), worker, {});
+    return true;
+  }
+  return false;
+}
+
+void Launcher::fork_for(Packet& packet) {
   const std::string key = request_key(packet);
+  std::array<int, 2> ends{};
+  const bool paired = ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0;
+  Fd ours(paired ? ends[0] : -1);
+  const Fd theirs(paired ? ends[1] : -1);
+  const pid_t pid = paired ? ::fork() : -1;
+  if (pid == 0) {
+    // Of the other workers' sockets as well: they must see when the launcher ends.
+    workers_.clear();
+    ours.reset();
+    signals_.reset();
+    epoll_.reset();
+    supervise(packet, socket_, theirs.get());
+  }
   if (pid < 0) {
-    const std::string why = fmt::format("cannot fork: {}", std::strerror(errno));
-    (void)send_packet(socket, encode(Report{.kind = ReportKind::kRefused, .key = key, .why = why}),
-                      -1, true);
-    return;
+    return report(ReportKind::kRefused, key, {},
+                  fmt::format("cannot fork: {}", std::strerror(errno)));
   }
   // Not reaped yet: the number is still its own.
-  const Fd process(open_pidfd(pid));
   const auto stat = process_stat(pid);
-  const Report report{.kind = ReportKind::kForked,
-                      .key = key,
-                      .pid = pid,
-                      .start_ticks = stat ? stat->start_ticks : 0};
-  (void)send_packet(socket, encode(report), process.get(), true);
+  Worker worker{.pid = pid,
+                .start_ticks = stat ? stat->start_ticks : 0,
+                .process = Fd(open_pidfd(pid)),
+                .orders = std::move(ours)};
+  report(ReportKind::kForked, key, worker, {});
+  const std::uint64_t number = next_worker_++;
+  // One that cannot be watched ends after its attempt.
+  if (watch(worker.orders.get(), number)) workers_.emplace(number, std::move(worker));
 }
 
-void reap() {
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+void Launcher::serve(Packet& packet) {
+  if (!give_to_idle(packet)) fork_for(packet);
+}
+
+bool Launcher::serve_daemon() {
+  Packet packet;
+  switch (receive_packet(socket_, packet)) {
+    case ReceiveResult::kReceived:
+      serve(packet);
+      return true;
+    case ReceiveResult::kEmpty:
+      return true;
+    case ReceiveResult::kClosed:
+      break;
+  }
+  return false;
+}
+
+void Launcher::serve_worker(std::uint64_t number) {
+  const auto found = workers_.find(number);
+  if (found == workers_.end()) return;
+  Packet packet;
+  const ReceiveResult result = receive_packet(found->second.orders.get(), packet);
+  if (result == ReceiveResult::kEmpty) return;
+  if (result == ReceiveResult::kReceived && idle_.size() < kMostIdle) {
+    idle_.push_back(number);
+  } else {
+    workers_.erase(found);  // closes its orders: it ends, if it has not
+  }
+}
+
+int Launcher::run() {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  signals_.reset(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!signals_ || !epoll_ || !watch(socket_, kSocket) || !watch(signals_.get(), kSignals)) {
+    return 1;
+  }
+  for (;;) {
+    constexpr int kMost = 64;
+    std::array<epoll_event, kMost> events{};
+    const int count = ::epoll_wait(epoll_.get(), events.data(), kMost, -1);
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t number = events[static_cast<std::size_t>(i)].data.u64;
+      if (number == kSignals) {
+        signalfd_siginfo info{};
+        (void)!::read(signals_.get(), &info, sizeof(info));
+        while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+      } else if (number >= kFirstWorker) {
+        serve_worker(number);
+      } else if (!serve_daemon()) {
+        return 0;
+      }
+    }
   }
 }
 
@@ -72,29 +218,7 @@ int run_launcher(int socket) {
   ::sigfillset(&all);
   (void)::sigprocmask(SIG_SETMASK, &all, nullptr);
   (void)::fcntl(socket, F_SETFD, FD_CLOEXEC);
-  sigset_t child;
-  ::sigemptyset(&child);
-  ::sigaddset(&child, SIGCHLD);
-  const Fd signals(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals) return 1;
-  Packet packet;
-  for (;;) {
-    std::array<pollfd, 2> fds = {{{.fd = socket, .events = POLLIN, .revents = 0},
-                                  {.fd = signals.get(), .events = POLLIN, .revents = 0}}};
-    (void)::poll(fds.data(), fds.size(), -1);
-    signalfd_siginfo info{};
-    if (::read(signals.get(), &info, sizeof(info)) > 0) reap();
-    if (fds[0].revents == 0) continue;
-    switch (receive_packet(socket, packet)) {
-      case ReceiveResult::kReceived:
-        serve(socket, packet);
-        break;
-      case ReceiveResult::kEmpty:
-        break;
-      case ReceiveResult::kClosed:
-        return 0;
-    }
-  }
+  return Launcher(socket).run();
 }
 
 Result<LauncherProcess> spawn_launcher(const std::string& executable) {

@@ -1,5 +1,6 @@
-// A small process that forks supervisors, so that a start costs a fork of it and not of the daemon.
-// It keeps nothing: what it was asked for when it dies is settled by the claims of the attempts.
+// A small process that forks supervisors, so that a start costs a fork of it and not of the daemon;
+// and not even that where one has just finished an attempt, which it then gives the next one. It
+// keeps nothing: what it was asked for when it dies is settled by the claims of the attempts.
 #pragma once
 
 #include <sys/types.h>

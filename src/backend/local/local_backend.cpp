@@ -253,6 +253,11 @@ void ProcessBackend::report(Report&& report, Fd process) {
     case ReportKind::kRunning:
       attempt.runs = true;
       return tell_started(attempt);
+    case ReportKind::kEnded:
+      // It is kClean, and may be at another attempt by now: there is nothing to wait for.
+      if (settle_by_end(attempt)) return;
+      return finish(attempt, {.kind = AttemptEndKind::kLost,
+                              .why = "what was written down of its end was removed"});
   }
 }
 
@@ -300,7 +305,9 @@ Status ProcessBackend::start(const AttemptLaunch& launch) {
 
 void ProcessBackend::send_stop(const Attempt& attempt) const {
   if (attempt.stop == StopWish::kNone || !attempt.process) return;
-  signal_pidfd(attempt.process.get(), attempt.stop == StopWish::kNow ? kKillSignal : kStopSignal);
+  signal_pidfd(attempt.process.get(),
+               attempt.stop == StopWish::kNow ? kill_signal() : stop_signal(),
+               stop_token(attempt.key));
 }
 
 void ProcessBackend::stop(const std::string& key, bool now) {
@@ -363,7 +370,10 @@ void ProcessBackend::settle(const std::string& key, const std::string& why_not_s
   // The folder was removed while it ran: it is not true then that it never began.
   if (!attempt.supervisor) return finish_not_started(attempt, why_not_started);
   Fd process = open_process(*attempt.supervisor);
-  if (process) return watch(attempt, std::move(process));
+  if (process) {
+    attempt.runs = true;
+    return watch(attempt, std::move(process));
+  }
   if (attempt.runs || attempt.told_started) return clear(attempt);
   finish_not_started(attempt, why_not_started);
 }
@@ -388,10 +398,10 @@ bool ProcessBackend::settle_by_end(Attempt& attempt) {
 void ProcessBackend::settle_by_claim(Attempt& attempt) {
   const auto text = read_file(folder(attempt.key) + "/" + kClaimFile, kMaxFolderFileBytes);
   const auto claim = text ? parse_claim(*text) : std::nullopt;
-  if (claim && !claim->supervisor) {
+  if (claim && !claim->supervisor && !attempt.runs) {
     return finish_not_started(attempt, "it was settled before that it does not start");
   }
-  if (claim) {
+  if (claim && claim->supervisor) {
     attempt.supervisor = claim->supervisor;
     attempt.tasks = claim->tasks;
   }

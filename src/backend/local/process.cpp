@@ -89,6 +89,16 @@ void signal_pidfd(int pidfd, int signal) {
   (void)::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0);
 }
 
+void signal_pidfd(int pidfd, int signal, int value) {
+  siginfo_t info{};
+  info.si_signo = signal;
+  info.si_code = SI_QUEUE;
+  info.si_pid = ::getpid();
+  info.si_uid = ::getuid();
+  info.si_value.sival_int = value;
+  (void)::syscall(SYS_pidfd_send_signal, pidfd, signal, &info, 0);
+}
+
 const std::string& boot_id() {
   static const std::string id = [] {
     const auto text = read_file("/proc/sys/kernel/random/boot_id", kMaxStatBytes);

@@ -33,6 +33,8 @@ struct ProcessStat {
 // pidfd_open(2), pidfd_send_signal(2): glibc 2.36 declares them for C alone.
 [[nodiscard]] int open_pidfd(pid_t pid);
 void signal_pidfd(int pidfd, int signal);
+// With a number that the receiver sees.
+void signal_pidfd(int pidfd, int signal, int value);
 
 // Of this machine since it was started; "" where the kernel does not say.
 [[nodiscard]] const std::string& boot_id();

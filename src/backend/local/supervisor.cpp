@@ -73,9 +73,8 @@ enum class Leaving : std::uint8_t { kNo, kAsked, kTermed, kKilled };
 
 class Supervisor {
  public:
-  Supervisor(const LaunchRequest& request, Fd socket)
-      : request_(request), socket_(std::move(socket)) {}
-  [[nodiscard]] int run();
+  Supervisor(const LaunchRequest& request, int socket) : request_(request), socket_(socket) {}
+  [[nodiscard]] SupervisorEnd run();
 
  private:
   // Before anything runs.
@@ -105,12 +104,13 @@ class Supervisor {
   void kill_tasks();
   void signal_tasks(int signal, bool groups) const;
   void kill_what_is_left();
-  void finish();
-  void write_end(const AttemptEnd& end);
+  [[nodiscard]] bool finish();
+  [[nodiscard]] bool write_end(const AttemptEnd& end);
   void refuse(const std::string& why);
 
   const LaunchRequest& request_;
-  Fd socket_;
+  int socket_;
+  bool to_tell_ = false;  // that all run; not told yet
   Fd claim_;
   EndFile end_file_;
   Fd signals_;
@@ -131,8 +131,7 @@ class Supervisor {
 };
 
 void Supervisor::refuse(const std::string& why) {
-  if (!socket_) return;
-  (void)send_packet(socket_.get(),
+  (void)send_packet(socket_,
                     encode(Report{.kind = ReportKind::kRefused, .key = request_.key, .why = why}),
                     -1, true);
 }
@@ -178,7 +177,9 @@ Status Supervisor::make_progress_file(const TaskRequest& task) const {
 Status Supervisor::prepare() {
   sigset_t mask;
   ::sigemptyset(&mask);
-  for (const int signal : {SIGCHLD, kStopSignal, kKillSignal}) ::sigaddset(&mask, signal);
+  for (const int signal : {SIGCHLD, SIGTERM, stop_signal(), kill_signal()}) {
+    ::sigaddset(&mask, signal);
+  }
   signals_.reset(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) return fail(internal_error(system_text("cannot watch signals")));
   for (const TaskRequest& task : request_.tasks) {
@@ -262,13 +263,13 @@ void Supervisor::note_tasks() const {
   (void)write_whole(claim_.get(), lines);
 }
 
-int Supervisor::run() {
+SupervisorEnd Supervisor::run() {
   (void)::umask(077);
   (void)::setsid();
   (void)::chdir("/");
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
   (void)::prctl(PR_SET_NAME, "berth-job");
-  if (!claim()) return 1;
+  if (!claim()) return SupervisorEnd::kUnclean;
   started_unix_us_ = clock_us(CLOCK_REALTIME);
   started_us_ = now_us();
   Status started = prepare();
@@ -283,8 +284,7 @@ int Supervisor::run() {
     kill_tasks();
   }
   if (signals_) loop();
-  finish();
-  return 0;
+  return finish() && !unkillable_ ? SupervisorEnd::kClean : SupervisorEnd::kUnclean;
 }
 
 void Supervisor::loop() {
@@ -315,7 +315,7 @@ int Supervisor::wait_ms() const {
   const TimeUs now = now_us();
   TimeUs until = leave_deadline_us_;
   if (now < logs_rest_until_us_) until = std::min(until, logs_rest_until_us_);
-  if (all_run_ && socket_) until = std::min(until, now + kTellAgainUs);
+  if (to_tell_) until = std::min(until, now + kTellAgainUs);
   if (until == kNever) return -1;
   constexpr TimeUs kLongestUs = 3600 * kUsPerS;
   return static_cast<int>((std::clamp(until - now, TimeUs{0}, kLongestUs) + kUsPerMs - 1) /
@@ -326,9 +326,12 @@ void Supervisor::read_signals() {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
     const int signal = static_cast<int>(info.ssi_signo);
-    if (signal == kStopSignal || signal == kKillSignal) stopped_ = stopped_ || running_ > 0;
-    if (signal == kStopSignal) leave();
-    if (signal == kKillSignal) kill_tasks();
+    const bool meant = info.ssi_code == SI_QUEUE && info.ssi_int == stop_token(request_.key);
+    const bool stop = signal == SIGTERM || (meant && signal == stop_signal());
+    const bool kill = meant && signal == kill_signal();
+    if (stop || kill) stopped_ = stopped_ || running_ > 0;
+    if (stop) leave();
+    if (kill) kill_tasks();
   }
   reap();
 }
@@ -354,6 +357,7 @@ void Supervisor::read_notes() {
     not_started_ = "a task was killed before it began";
     kill_tasks();
   }
+  to_tell_ = all_run_;
   tell_running();
 }
 
@@ -364,9 +368,9 @@ void Supervisor::let_go() {
 }
 
 void Supervisor::tell_running() {
-  if (!all_run_ || !socket_) return;
+  if (!to_tell_) return;
   const Report report{.kind = ReportKind::kRunning, .key = request_.key, .pid = ::getpid()};
-  if (send_packet(socket_.get(), encode(report), -1, false) != SendResult::kFull) socket_.reset();
+  to_tell_ = send_packet(socket_, encode(report), -1, false) == SendResult::kFull;
 }
 
 // Children: the tasks, and what they have left behind.
@@ -480,7 +484,7 @@ void Supervisor::kill_what_is_left() {
   unkillable_ = true;
 }
 
-void Supervisor::finish() {
+bool Supervisor::finish() {
   kill_what_is_left();
   // Nobody of ours writes any more; whoever else holds a pipe open is not waited for.
   constexpr int kMostReads = 64;
@@ -504,23 +508,37 @@ void Supervisor::finish() {
     end.started_unix_us = started_unix_us_;
   }
   end.ended_unix_us = started_unix_us_ + (now_us() - started_us_);
-  write_end(end);
+  return write_end(end);
 }
 
-void Supervisor::write_end(const AttemptEnd& end) {
+bool Supervisor::write_end(const AttemptEnd& end) {
   constexpr int kTries = 600;
   constexpr int kPauseMs = 1000;
   for (int i = 0; i < kTries; ++i) {
-    if (end_file_.write(end)) return;
+    if (end_file_.write(end)) return true;
     (void)::poll(nullptr, 0, kPauseMs);
   }
+  return false;
 }
 
 }  // namespace
 
-int run_supervisor(const LaunchRequest& request, Fd socket) {
-  if (request.tasks.empty() || request.command.empty()) return 1;
-  return Supervisor(request, std::move(socket)).run();
+int stop_signal() {
+  return SIGRTMIN + 1;
+}
+int kill_signal() {
+  return SIGRTMIN + 2;
+}
+int stop_token(std::string_view key) {
+  // FNV-1a, 31 bits of it.
+  std::uint32_t hash = 2166136261U;
+  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return static_cast<int>(hash >> 1);
+}
+
+SupervisorEnd run_supervisor(const LaunchRequest& request, int socket) {
+  if (request.tasks.empty() || request.command.empty()) return SupervisorEnd::kUnclean;
+  return Supervisor(request, socket).run();
 }
 
 }  // namespace berth::local

@@ -163,7 +163,7 @@ std::optional<Report> decode_report(std::string_view bytes) {
   Reader reader(bytes);
   Report report;
   describe_report(reader, report);
-  if (!reader.all_read() || report.kind > ReportKind::kRunning) return std::nullopt;
+  if (!reader.all_read() || report.kind > ReportKind::kEnded) return std::nullopt;
   return report;
 }
 

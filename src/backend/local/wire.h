@@ -63,9 +63,10 @@ struct LaunchRequest {
 [[nodiscard]] std::optional<LaunchRequest> decode_request(std::string_view bytes);
 
 enum class ReportKind : std::uint8_t {
-  kForked,   // of the launcher: `pid` supervises; its pidfd comes with it
+  kForked,   // of the launcher: `pid` is to supervise it; its pidfd comes with it
   kRefused,  // of launcher or supervisor: nothing ran or will (`why`)
   kRunning,  // of the supervisor: all tasks run
+  kEnded,    // of the supervisor: its end is written down
 };
 
 struct Report {
