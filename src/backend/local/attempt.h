@@ -34,6 +34,7 @@ struct Attempt {
   bool told_started = false;
   std::vector<std::vector<std::uint32_t>> pins;  // CPUs, by task
   std::vector<TaskProcess> tasks;                // of kClearing
+  int quiet_looks = 0;                           // of kClearing: that found nothing, in a row
 };
 
 // Checks what can be checked before anything is started: an error, and it can never run.

@@ -421,6 +421,14 @@ void ProcessBackend::settle_by_claim(Attempt& attempt) {
   if (!settle_by_end(attempt)) clear(attempt);
 }
 
+// One look is not enough: a process may be missed while it becomes another program.
+bool all_quiet(const Remains& remains, Attempt& attempt) {
+  constexpr int kLooks = 2;
+  constexpr int kLooksIfUnclear = 25;
+  attempt.quiet_looks = remains.killed > 0 ? 0 : attempt.quiet_looks + 1;
+  return attempt.quiet_looks >= (remains.unclear > 0 ? kLooksIfUnclear : kLooks);
+}
+
 // Its supervisor was killed. The kernel ends the main processes of its tasks; the rest we do.
 void ProcessBackend::clear(Attempt& attempt) {
   attempt.state = AttemptState::kClearing;
@@ -429,7 +437,7 @@ void ProcessBackend::clear(Attempt& attempt) {
   }
   const std::string mark = fmt::format("BERTH_PROGRESS={}/", folder(attempt.key));
   const bool other_boot = attempt.supervisor && attempt.supervisor->boot_id != boot_id();
-  if (!other_boot && kill_remains(mark, attempt.tasks) > 0) {
+  if (!other_boot && !all_quiet(kill_remains(mark, attempt.tasks), attempt)) {
     clear_at_us_ = std::min(clear_at_us_, EventLoop::now_us() + kClearPauseUs);
     return;
   }

@@ -18,13 +18,16 @@ namespace {
 constexpr std::size_t kMaxStatBytes = 4096;
 constexpr std::size_t kMaxEnvironmentBytes = 8 << 20;
 
-bool has_mark(pid_t pid, std::string_view mark) {
-  const auto text = read_file(fmt::format("/proc/{}/environ", pid), kMaxEnvironmentBytes);
-  if (!text) return false;
+enum class Mark : std::uint8_t { kNo, kYes, kUnclear };
+
+Mark mark_of(const ProcessStat& process, std::string_view mark) {
+  const auto text = read_file(fmt::format("/proc/{}/environ", process.pid), kMaxEnvironmentBytes);
+  if (!text) return Mark::kNo;
+  if (text->empty()) return process.session == 0 ? Mark::kNo : Mark::kUnclear;  // 0: the kernel's
   for (const std::string_view variable : split(*text, '\0')) {
-    if (variable.starts_with(mark)) return true;
+    if (variable.starts_with(mark)) return Mark::kYes;
   }
-  return false;
+  return Mark::kNo;
 }
 
 // The session of a task is known by its leader's number, which nobody else gets as long as one
@@ -149,16 +152,21 @@ std::size_t kill_descendants(pid_t ancestor) {
   return killed;
 }
 
-std::size_t kill_remains(std::string_view mark, const std::vector<TaskProcess>& tasks) {
-  std::size_t found = 0;
+Remains kill_remains(std::string_view mark, const std::vector<TaskProcess>& tasks) {
+  Remains remains;
+  std::uint64_t since = 0;
+  if (!tasks.empty()) since = tasks[0].start_ticks;
   const pid_t self = ::getpid();
   for (const ProcessStat& process : all_processes()) {
-    if (process.pid == self || process.state == 'Z') continue;
-    if (!in_session_of(process, tasks) && !has_mark(process.pid, mark)) continue;
+    if (process.pid == self || process.state == 'Z' || process.start_ticks < since) continue;
+    Mark marked = Mark::kYes;
+    if (!in_session_of(process, tasks)) marked = mark_of(process, mark);
+    if (marked == Mark::kUnclear) ++remains.unclear;
+    if (marked != Mark::kYes) continue;
     signal_exactly(process, SIGKILL);
-    ++found;
+    ++remains.killed;
   }
-  return found;
+  return remains;
 }
 
 }  // namespace berth::local

@@ -58,9 +58,15 @@ struct TaskProcess {
   std::vector<std::uint32_t> cpus;  // that it is pinned to
 };
 
-// Sends SIGKILL to what is left of an attempt whose supervisor is gone: processes that have an
-// environment variable beginning with `mark`, or that are in the session of one of `tasks`. Returns
-// how many there were: zero, and the attempt is over.
-std::size_t kill_remains(std::string_view mark, const std::vector<TaskProcess>& tasks);
+// One look for what is left of an attempt whose supervisor is gone: processes that have an
+// environment variable beginning with `mark`, or that are in the session of one of `tasks`. They
+// get SIGKILL.
+struct Remains {
+  std::size_t killed = 0;
+  // Began no earlier than the first of `tasks` and have no environment: one that is just becoming
+  // another program has none either for a moment.
+  std::size_t unclear = 0;
+};
+[[nodiscard]] Remains kill_remains(std::string_view mark, const std::vector<TaskProcess>& tasks);
 
 }  // namespace berth::local
