@@ -25,35 +25,37 @@ std::string host_name() {
   return name.data();
 }
 
-// A limit that this process itself is under; 0: none.
-std::int64_t own_limit(const std::vector<GroupMount>& mounts, std::string_view controller,
-                       const char* file, const char* unified_file) {
-  for (const GroupMount& mount : mounts) {
+// A file of the control group that this process is in, in words; {} where there is none.
+std::vector<std::int64_t> own_limit(std::string_view controller, const char* file,
+                                    const char* unified_file) {
+  for (const GroupMount& mount : own_group_mounts()) {
     const bool has = std::find(mount.controllers.begin(), mount.controllers.end(), controller) !=
                      mount.controllers.end();
     if (!mount.unified && !has) continue;
     const auto text = read_file(mount.own + "/" + (mount.unified ? unified_file : file), kMaxBytes);
     if (!text) continue;
-    const auto value = parse_int(trim(split(*text, ' ')[0]));
-    if (value && *value > 0) return *value;
+    std::vector<std::int64_t> values;
+    // "max" and -1 are no limit.
+    for (const std::string_view word : split(trim(*text), ' ')) {
+      values.push_back(parse_int(word).value_or(-1));
+    }
+    return values;
   }
-  return 0;
+  return {};
 }
 
 std::int64_t cpu_milli() {
-  const auto mounts = own_group_mounts();
-  constexpr std::int64_t kPeriodUs = 100'000;  // the usual one; the files of others differ rarely
   auto milli = static_cast<std::int64_t>(allowed_cpus().size()) * kMilli;
-  const std::int64_t quota = own_limit(mounts, "cpu", "cpu.cfs_quota_us", "cpu.max");
-  if (quota > 0) milli = std::min(milli, std::max<std::int64_t>(1, quota * kMilli / kPeriodUs));
-  return milli;
+  const auto quota = own_limit("cpu", "cpu.cfs_quota_us", "cpu.max");
+  const auto period = own_limit("cpu", "cpu.cfs_period_us", "cpu.max");
+  if (quota.empty() || period.empty() || quota.front() <= 0 || period.back() <= 0) return milli;
+  return std::min(milli, std::max<std::int64_t>(1, quota.front() * kMilli / period.back()));
 }
 
 std::int64_t memory_mib() {
   auto bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
-  const std::int64_t limit =
-      own_limit(own_group_mounts(), "memory", "memory.limit_in_bytes", "memory.max");
-  if (limit > 0) bytes = std::min(bytes, limit);
+  const auto limit = own_limit("memory", "memory.limit_in_bytes", "memory.max");
+  if (!limit.empty() && limit.front() > 0) bytes = std::min(bytes, limit.front());
   return bytes / kMibBytes;
 }
 

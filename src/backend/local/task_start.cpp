@@ -27,6 +27,19 @@ namespace {
 constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr int kNotStartedExit = 127;
 
+// AddressSanitizer takes a stack that it does not know for an overflow.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kMaySharePages = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool kMaySharePages = false;
+#else
+constexpr bool kMaySharePages = true;
+#endif
+#else
+constexpr bool kMaySharePages = true;
+#endif
+
 [[noreturn]] void give_up(const TaskStart& start, StartStep step) {
   const StartNote note{.index = start.index, .step = step, .error = errno};
   (void)!::write(start.notes_fd, &note, sizeof(note));
@@ -149,7 +162,7 @@ int become_task_main(void* start) {
 }  // namespace
 
 pid_t fork_task(const TaskStart& start) {
-  if (start.go_fd >= 0) {
+  if (start.go_fd >= 0 || !kMaySharePages) {
     const pid_t pid = ::fork();
     if (pid == 0) become_task(start);
     return pid;
