@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 usage() {
   cat <<'TEXT'
 ./do TASK
-  demo            build Berth and compare the schedulers on a trace
+  demo            build Berth, compare the schedulers on a trace, and run a dozen real jobs
   test            everything that CI runs: tests, sanitizers, fuzzers, checks of the source
   build           build/release/berth
   bench           speed from 10,000 to 1,000,000 jobs and on the Philly trace; start-up time
@@ -61,7 +61,7 @@ build_berth() {
   [[ -e build/release/CMakeCache.txt ]] || tests=(-DBERTH_TESTS=OFF -DBERTH_BENCH=OFF)
   mkdir -p build
   cmake --preset release "${tests[@]}" > build/configure.log || { cat build/configure.log >&2; exit 1; }
-  cmake --build --preset release --target berth
+  cmake --build --preset release --target berth train_mlp
 }
 
 # --- tasks ----------------------------------------------------------------------------------------
@@ -81,6 +81,7 @@ case $task in
     setup build
     build_berth
     tools/demo
+    tools/demo-jobs
     ;;
   test)
     setup build test

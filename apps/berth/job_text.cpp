@@ -138,7 +138,7 @@ std::string job_page(const Json& job) {
   std::string out =
       fmt::format("job {} {}\n", count_of(job, "job"), printable(text_of(job, "name"), 200));
   add_line(out, "state", text_of(job, "state"));
-  add_line(out, "why", printable(reason_of(job), 500));
+  if (reason_of(job) != text_of(job, "state")) add_line(out, "why", printable(reason_of(job), 500));
   add_line(out, "user", printable(text_of(job, "user")));
   add_line(out, "submitted", instant_of(job, "submitted_unix_s"));
   add_line(out, "ended", instant_of(job, "ended_unix_s"));

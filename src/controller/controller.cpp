@@ -350,7 +350,9 @@ void Controller::flush() {
   unsafe_ = !for_power;
   if (for_power) last_power_us_ = now_us;
   for (const RefusedStart& start : refused) {
-    on_ended(start.key, {.kind = AttemptEndKind::kNotStarted, .why = start.error.text()});
+    on_ended(start.key, {.kind = AttemptEndKind::kNotStarted,
+                         .own_fault = start.error.kind != ErrorKind::kIo,
+                         .why = start.error.text()});
   }
 }
 

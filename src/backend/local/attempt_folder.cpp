@@ -146,6 +146,7 @@ std::string end_text(const AttemptEnd& end) {
   Json tasks = Json::array();
   for (const TaskEnd& task : end.tasks) tasks.push_back(task_json(task));
   const Json json = {{"kind", kEndKinds.at(static_cast<std::size_t>(end.kind))},
+                     {"own_fault", end.own_fault},
                      {"why", end.why},
                      {"tasks", std::move(tasks)},
                      {"started_unix_us", end.started_unix_us},
@@ -163,6 +164,7 @@ Result<AttemptEnd> parse_end(std::string_view text, const std::string& file) {
     }
     AttemptEnd end;
     end.kind = static_cast<AttemptEndKind>(found - kEndKinds.begin());
+    end.own_fault = json.at("own_fault").get<bool>();
     end.why = json.at("why").get<std::string>();
     end.started_unix_us = json.at("started_unix_us").get<TimeUs>();
     end.ended_unix_us = json.at("ended_unix_us").get<TimeUs>();

@@ -120,6 +120,7 @@ class Supervisor {
   std::size_t running_ = 0;
   std::size_t ready_ = 0;
   std::string not_started_;  // why; empty: nothing stands in the way
+  bool own_fault_ = false;   // of the job
   bool all_run_ = false;
   bool stopped_ = false;  // stop() came while it ran
   bool unkillable_ = false;
@@ -345,7 +346,10 @@ void Supervisor::read_notes() {
       if (++ready_ == tasks_.size()) let_go();
       return;
     }
-    if (not_started_.empty()) not_started_ = start_note_text(request_, note);
+    if (not_started_.empty()) {
+      not_started_ = start_note_text(request_, note);
+      own_fault_ = is_fault_of_job(note);
+    }
     go_.reset();
     kill_tasks();
     return;
@@ -500,6 +504,7 @@ bool Supervisor::finish() {
   }
   if (!not_started_.empty()) {
     end.kind = AttemptEndKind::kNotStarted;
+    end.own_fault = own_fault_;
     end.why = not_started_;
     end.tasks.clear();
   } else {

@@ -12,7 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -254,6 +256,16 @@ std::string start_note_text(const LaunchRequest& request, const StartNote& note)
       return fmt::format("{}cannot start '{}': {}", where, program, why);
   }
   return where + why;
+}
+
+bool is_fault_of_job(const StartNote& note) {
+  if (note.step != StartStep::kUser && note.step != StartStep::kDirectory &&
+      note.step != StartStep::kProgram) {
+    return false;
+  }
+  constexpr std::array kForEver = {ENOENT, ENOTDIR, EACCES, EPERM,   ENOEXEC,     E2BIG,
+                                   EISDIR, ELOOP,   EINVAL, ELIBBAD, ENAMETOOLONG};
+  return std::find(kForEver.begin(), kForEver.end(), note.error) != kForEver.end();
 }
 
 }  // namespace berth::local

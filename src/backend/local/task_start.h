@@ -59,5 +59,7 @@ struct TaskStart {
 
 // "task 3: cannot start 'pythn': ..." for people.
 [[nodiscard]] std::string start_note_text(const LaunchRequest& request, const StartNote& note);
+// Whether what the job asks for can never be started, rather than not now.
+[[nodiscard]] bool is_fault_of_job(const StartNote& note);
 
 }  // namespace berth::local
