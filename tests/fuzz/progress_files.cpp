@@ -64,9 +64,9 @@ void check(const std::string& path, std::string_view bytes, Follow follow) {
   Points parts;
   const auto source = follow();
   write(path, bytes.substr(0, cut), std::ios::trunc);
-  drain(*source, parts, 13);
+  drain(*source, parts, 509);
   write(path, bytes.substr(cut), std::ios::app);
-  drain(*source, parts, 13);
+  drain(*source, parts, 509);
   require_same(whole, parts);
 }
 
