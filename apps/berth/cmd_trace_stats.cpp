@@ -4,12 +4,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/datetime.h"
 #include "base/text.h"
 #include "commands.h"
 #include "output.h"
 #include "report/table.h"
 #include "report/trace_page.h"
-#include "base/datetime.h"
 #include "trace/summary.h"
 #include "trace_options.h"
 

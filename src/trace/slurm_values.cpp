@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
+#include "base/datetime.h"
 #include "base/number.h"
 #include "base/time.h"
-#include "base/datetime.h"
 
 namespace berth::trace {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "base/number.h"
 #include "base/datetime.h"
+#include "base/number.h"
 
 namespace berth::trace {
 namespace {

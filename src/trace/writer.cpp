@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "trace/berth_columns.h"
 #include "base/datetime.h"
+#include "trace/berth_columns.h"
 #include "trace/input.h"
 #include "trace/values.h"
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
 #include "base/datetime.h"
+#include "base/random.h"
 #include "trace/values.h"
 
 namespace berth::trace {

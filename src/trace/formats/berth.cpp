@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "base/datetime.h"
 #include "base/number.h"
 #include "trace/berth_columns.h"
 #include "trace/collector.h"
-#include "base/datetime.h"
 #include "trace/formats/readers.h"
 
 namespace berth::trace {

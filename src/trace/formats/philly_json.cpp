@@ -11,9 +11,9 @@
 #include <map>
 #include <optional>
 
+#include "base/datetime.h"
 #include "base/number.h"
 #include "trace/collector.h"
-#include "base/datetime.h"
 #include "trace/formats/readers.h"
 #include "trace/json_records.h"
 #include "trace/table.h"
