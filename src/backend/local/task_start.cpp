@@ -190,7 +190,7 @@ std::vector<std::string> task_variables(const Environment& attempt, const Enviro
   }
   std::vector<std::string> out;
   out.reserve(all.size());
-  for (const auto& [name, value] : all) out.push_back(name + "=" + value);
+  for (const auto& [name, value] : all) out.push_back(fmt::format("{}={}", name, value));
   return out;
 }
 
