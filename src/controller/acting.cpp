@@ -110,6 +110,7 @@ AttemptLaunch Controller::attempt_launch(const LiveJob& job, const JobSpec& spec
                    {"MASTER_PORT", master_port},
                    {"BERTH_JOB", std::to_string(job.record.number)},
                    {"BERTH_ATTEMPT", std::to_string(job.record.attempts)},
+                   {"BERTH_CHECKPOINT_SIGNAL", spec.checkpoint.signal},
                    {"BERTH_ROLE", task.task < workers ? "worker" : "parameter-server"}};
     if (task.task < workers) {
       environment.emplace_back("BERTH_REPLICA", std::to_string(task.task / spec.partitions));

@@ -12,8 +12,12 @@ constexpr TimeUs kLeastSpanUs = 2 * kUsPerS;
 
 }  // namespace
 
-void JobReports::add_source(std::unique_ptr<ProgressSource> source) {
-  sources_.push_back(std::move(source));
+void JobReports::add_run(std::unique_ptr<ProgressSource> source) {
+  runs_.push_back(std::move(source));
+}
+
+void JobReports::follow(std::unique_ptr<ProgressSource> source) {
+  followed_.push_back(std::move(source));
 }
 
 void JobReports::set_replicas(std::uint32_t replicas) {
@@ -24,7 +28,12 @@ void JobReports::set_replicas(std::uint32_t replicas) {
 
 bool JobReports::poll(TimeUs now_us) {
   fresh_.clear();
-  for (const auto& source : sources_) (void)source->poll(fresh_, kMostBytes);
+  while (reading_ < runs_.size()) {
+    const bool more = runs_[reading_]->poll(fresh_, kMostBytes);
+    if (more || reading_ + 1 == runs_.size()) break;
+    ++reading_;
+  }
+  for (const auto& source : followed_) (void)source->poll(fresh_, kMostBytes);
   if (fresh_.empty()) return false;
   for (const ProgressPoint& point : fresh_) curve_.add(point);
   measure(now_us);
@@ -54,13 +63,17 @@ std::optional<std::int64_t> JobReports::iterations() const {
 
 std::int64_t JobReports::damaged() const {
   std::int64_t sum = 0;
-  for (const auto& source : sources_) sum += source->issues().damaged;
+  for (const auto* sources : {&runs_, &followed_}) {
+    for (const auto& source : *sources) sum += source->issues().damaged;
+  }
   return sum;
 }
 
 std::string JobReports::last_issue() const {
-  for (auto source = sources_.rbegin(); source != sources_.rend(); ++source) {
-    if (!(*source)->issues().last.empty()) return (*source)->issues().last;
+  for (const auto* sources : {&followed_, &runs_}) {
+    for (auto source = sources->rbegin(); source != sources->rend(); ++source) {
+      if (!(*source)->issues().last.empty()) return (*source)->issues().last;
+    }
   }
   return {};
 }

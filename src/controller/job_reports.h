@@ -14,8 +14,11 @@ namespace berth {
 
 class JobReports {
  public:
-  // A further source: of a run that begins, or of an earlier one that is read again.
-  void add_source(std::unique_ptr<ProgressSource> source);
+  // What a run writes: of one that begins, or of an earlier one that is read again. Each is read to
+  // its end before the next.
+  void add_run(std::unique_ptr<ProgressSource> source);
+  // What all runs write to the same place.
+  void follow(std::unique_ptr<ProgressSource> source);
   // A run begins or goes on with so many replicas; 0: it does not run.
   void set_replicas(std::uint32_t replicas);
   // Reads what is new. True: something was.
@@ -33,7 +36,9 @@ class JobReports {
  private:
   void measure(TimeUs now_us);
 
-  std::vector<std::unique_ptr<ProgressSource>> sources_;
+  std::vector<std::unique_ptr<ProgressSource>> runs_;
+  std::size_t reading_ = 0;  // of runs_; those before have been read
+  std::vector<std::unique_ptr<ProgressSource>> followed_;
   std::vector<ProgressPoint> fresh_;  // scratch
   ProgressCurve curve_;
   std::uint32_t replicas_ = 0;

@@ -58,11 +58,11 @@ void Controller::follow_reports_of(LiveJob& job, const JobSpec& spec, std::uint3
   const bool first = !job.reports;
   if (first) job.reports = std::make_unique<JobReports>();
   const std::string folder = backend_.folder(attempt_key(job.record.number, attempt));
-  job.reports->add_source(follow_json_lines(folder + "/0.progress"));
+  job.reports->add_run(follow_json_lines(folder + "/0.progress", job.record.uid));
   if (first && !spec.tensorboard.empty()) {
     const bool absolute = spec.tensorboard.front() == '/';
-    job.reports->add_source(
-        follow_tensorboard(absolute ? spec.tensorboard : spec.directory + "/" + spec.tensorboard));
+    job.reports->follow(follow_tensorboard(
+        absolute ? spec.tensorboard : spec.directory + "/" + spec.tensorboard, job.record.uid));
   }
 }
 

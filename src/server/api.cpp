@@ -285,6 +285,11 @@ HttpResponse Api::logs(const JobRecord& record, const HttpRequest& request) {
   const auto task = number_of(request, "task", 0, 0, kMaxTasksPerJob - 1);
   const auto tail = number_of(request, "tail", -1, 0, std::numeric_limits<std::int64_t>::max());
   const std::string_view stream = request.parameter("stream").value_or("out");
+  const auto spec = read_job_json(record.spec_json);
+  const std::uint32_t tasks = spec ? spec->tasks() : 1;
+  if (task && *task >= tasks) {
+    return berth::error_response(404, fmt::format("it has {}", counted(tasks, "task")), "task");
+  }
   if (!attempt) return bad_parameter("attempt", fmt::format("1 to {}", record.attempts));
   if (!task) return bad_parameter("task", "the number of a task, from 0");
   if (!tail) return bad_parameter("tail", "a number of bytes");

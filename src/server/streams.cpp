@@ -72,8 +72,10 @@ Fd open_plain(const std::string& path) {
   Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
   if (!fd.valid() || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    if (fd.valid()) errno = EINVAL;
-    return Fd();
+    const int why = fd.valid() ? EINVAL : errno;
+    fd = Fd();
+    errno = why;
+    return fd;
   }
   return fd;
 }
@@ -104,6 +106,7 @@ class LogStream final : public HttpStream {
     const bool grows = part_.grows && part_.grows();
     std::size_t left = max_bytes;
     while (left > 0) {
+      if (files_.empty() && !has_appeared()) return grows;
       const std::size_t got = read_some(out, left);
       if (got > 0) {
         left -= got;
@@ -130,6 +133,14 @@ class LogStream final : public HttpStream {
     return out.size() - from;
   }
 
+  // A log is there from the first byte that is printed.
+  bool has_appeared() {
+    Fd file = open_plain(part_.path);
+    if (!file.valid()) return false;
+    files_.push_back(std::move(file));
+    return true;
+  }
+
   // The name stands for a new file: that one is next.
   bool was_put_aside() {
     struct stat mine {};
@@ -138,14 +149,11 @@ class LogStream final : public HttpStream {
         (mine.st_dev == named.st_dev && mine.st_ino == named.st_ino)) {
       return false;
     }
-    Fd next = open_plain(part_.path);
-    if (!next.valid()) return false;
-    files_.push_back(std::move(next));
-    return true;
+    return has_appeared();
   }
 
   LogPart part_;
-  std::vector<Fd> files_;    // at least one
+  std::vector<Fd> files_;    // none: nothing has been printed yet
   std::int64_t offset_ = 0;  // in the first
 };
 
@@ -159,8 +167,8 @@ Result<std::unique_ptr<HttpStream>> log_stream(const LogPart& part) {
   std::vector<Fd> files;
   if (Fd older = open_plain(part.path + ".1"); older.valid()) files.push_back(std::move(older));
   Fd newer = open_plain(part.path);
-  if (!newer.valid()) return fail(open_error(part.path, errno));
-  files.push_back(std::move(newer));
+  if (!newer.valid() && errno != ENOENT) return fail(open_error(part.path, errno));
+  if (newer.valid()) files.push_back(std::move(newer));
   return std::make_unique<LogStream>(part, std::move(files));
 }
 

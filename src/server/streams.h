@@ -21,7 +21,7 @@ struct LogPart {
   std::function<bool()> grows;
 };
 
-// An error: there is no such log (yet), or it is not a plain file.
+// Nothing has been printed yet: it is empty so far. An error: what is there is not a plain file.
 [[nodiscard]] Result<std::unique_ptr<HttpStream>> log_stream(const LogPart& part);
 
 }  // namespace berth
