@@ -18,6 +18,7 @@ std::vector<Command> all_commands() {
   commands.push_back(up_command_info());
   commands.push_back(submit_command_info());
   commands.push_back(backup_command_info());
+  commands.push_back(doctor_command_info());
   for (Command& command : job_commands()) commands.push_back(std::move(command));
   return commands;
 }

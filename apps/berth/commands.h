@@ -20,6 +20,7 @@ namespace berth::cli {
 [[nodiscard]] Command reproduce_aip_info();
 [[nodiscard]] Command up_command_info();
 [[nodiscard]] Command backup_command_info();
+[[nodiscard]] Command doctor_command_info();
 [[nodiscard]] Command submit_command_info();
 // Those that talk to a scheduler that runs.
 [[nodiscard]] std::vector<Command> job_commands();
