@@ -19,7 +19,8 @@ class Daemon:
         # Jobs must reach their own files below it.
         self.root.chmod(0o711)
         self.data = self.root / "data"
-        self.options = ["--listen", "none", "--policy", policy, *options]
+        listen = [] if "--listen" in options else ["--listen", "none"]
+        self.options = [*listen, "--policy", policy, *options]
         if os.geteuid() == 0:
             self.options.append("--allow-root")
         self.process = None

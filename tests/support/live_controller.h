@@ -1,0 +1,50 @@
+// A controller on a store in a folder of its own, a backend without processes, and time that the
+// test moves.
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "controller/controller.h"
+#include "support/fake_backend.h"
+
+namespace berth::testing {
+
+struct LiveController {
+  explicit LiveController(Cluster machine = FakeBackend::machine(2)) : backend(std::move(machine)) {
+    std::string name = (std::filesystem::temp_directory_path() / "berth-live-XXXXXX").string();
+    folder = mkdtemp(name.data());
+    options.time = {.boottime_us = [this] { return now_us; },
+                    .unix_us = [this] { return 1'700'000'000 * kUsPerS + now_us; },
+                    .boot_id = "boot"};
+    options.policy = "fifo";
+    store = std::move(*Store::open(folder + "/berth.db"));
+    controller = std::move(*Controller::open(options, *store, backend));
+  }
+  LiveController(const LiveController&) = delete;
+  LiveController& operator=(const LiveController&) = delete;
+  ~LiveController() {
+    controller.reset();
+    store.reset();
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+  }
+  void turn(int times = 4) {
+    for (int i = 0; i < times; ++i) {
+      now_us += kUsPerS / 5;
+      controller->poll();
+    }
+  }
+
+  std::string folder;
+  TimeUs now_us = 1'000 * kUsPerS;
+  FakeBackend backend;
+  ControllerOptions options;
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Controller> controller;
+};
+
+}  // namespace berth::testing
