@@ -43,8 +43,8 @@ using Parser = const Fault* (*)(std::string_view text, MaybeInt& out);  // nullp
 [[nodiscard]] const Fault* parse_count_milli(std::string_view text, MaybeInt& out);
 // A factor, not negative: to thousandths, rounded.
 [[nodiscard]] const Fault* parse_factor_milli(std::string_view text, MaybeInt& out);
-// A date and time, see base/datetime.h: to microseconds of Unix time. Years 1971 to 2199; schedulers
-// write the epoch and the year 9999 for "unset".
+// A date and time, see base/datetime.h: to microseconds of Unix time. Years 1971 to 2199;
+// schedulers write the epoch and the year 9999 for "unset".
 [[nodiscard]] const Fault* parse_instant(std::string_view text, MaybeInt& out);
 
 // A status as schedulers write it, in any case and with what follows a blank ("CANCELLED by 0")
