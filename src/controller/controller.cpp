@@ -21,7 +21,7 @@ constexpr TimeUs kMostGapUs = kUsPerS / 5;
 // After a plan that could not be applied.
 constexpr TimeUs kAfterRefusalUs = kUsPerS;
 // Ended jobs beyond the history that the state carries before it is made anew.
-constexpr std::size_t kDeadWeight = 4'096;
+constexpr std::size_t kDeadWeight = 1'024;
 
 Error wrong_state(std::string message) {
   return usage_error(std::move(message));

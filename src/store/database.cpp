@@ -86,7 +86,7 @@ void configure(SQLite::Database& database, const OpenSettings& settings) {
   for (const char* pragma : {
            "PRAGMA synchronous = NORMAL", "PRAGMA foreign_keys = ON", "PRAGMA trusted_schema = OFF",
            "PRAGMA cell_size_check = ON", "PRAGMA temp_store = MEMORY",
-           "PRAGMA cache_size = -16384",           // KiB
+           "PRAGMA cache_size = -4096",            // KiB
            "PRAGMA wal_autocheckpoint = 4000",     // pages: 16 MB
            "PRAGMA journal_size_limit = 67108864"  // what is left of a log that grew
        }) {
