@@ -67,7 +67,9 @@ std::string socket_path(const Args& args) {
 
 std::vector<Option> server_options() {
   return {
-      {.name = "--data", .metavar = "DIR", .help = "of the scheduler that was given this one"},
+      {.name = "--data",
+       .metavar = "DIR",
+       .help = "folder of the scheduler, as `berth up --data` has it"},
       {.name = "--socket", .metavar = "F", .help = "its Unix socket; or $BERTH_SOCKET"},
       {.name = "--server", .metavar = "ADDRESS:PORT", .help = "over TCP, with a token"},
       {.name = "--token-file", .metavar = "F", .help = "token for --server; or $BERTH_TOKEN_FILE"}};
@@ -112,7 +114,8 @@ Result<HttpEndpoint> endpoint_of(const Args& args) {
   if (is_socket(own)) return HttpEndpoint{.unix_path = own};
   if (is_socket(std::string(kRunSocket))) return HttpEndpoint{.unix_path = std::string(kRunSocket)};
   Error error{.kind = ErrorKind::kIo, .message = "no scheduler runs here"};
-  error.expected = "start one with `berth up`, or name it by --data, --socket or --server";
+  error.expected =
+      "one started by `berth up`, or named by --data, --socket, --server or $BERTH_SOCKET";
   return fail(std::move(error));
 }
 

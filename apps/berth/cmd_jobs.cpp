@@ -110,15 +110,22 @@ Status top(const Args& args) {
 Status change(const Args& args, std::string_view what, std::string_view query = {}) {
   BERTH_TRY(const std::vector<std::int64_t> numbers, job_numbers(args));
   Json answers = Json::array();
+  Status all;  // the first refusal; the others are tried all the same
   for (const std::int64_t number : numbers) {
-    BERTH_TRY(Json job, ask(args, "POST", fmt::format("/v1/jobs/{}/{}{}", number, what, query)));
-    if (!args.has("--json")) {
-      fmt::print("job {}: {}\n", number, job.value("state", "unknown"));
+    Result<Json> job = ask(args, "POST", fmt::format("/v1/jobs/{}/{}{}", number, what, query));
+    if (!job) {
+      if (!all) report_error(all.error());
+      all = fail(std::move(job).error());
+      continue;
     }
-    answers.push_back(std::move(job));
+    if (!args.has("--json")) {
+      BERTH_CHECK_OK(
+          print_out(fmt::format("job {}: {}\n", number, job->value("state", "unknown"))));
+    }
+    answers.push_back(std::move(*job));
   }
-  if (args.has("--json")) return print_json(args, {{"jobs", std::move(answers)}});
-  return {};
+  if (args.has("--json")) BERTH_CHECK_OK(print_json(args, {{"jobs", std::move(answers)}}));
+  return all;
 }
 
 Status shut_down(const Args& args) {

@@ -86,6 +86,14 @@ Result<Variables> exported(const Args& args) {
                                             : std::ranges::count(named, name) > 0;
     if (wanted) out.emplace_back(name, line.substr(equals + 1));
   }
+  if (choice == "all" || choice == "none" || choice == "usual") return out;
+  for (const std::string_view name : named) {
+    const auto is_named = [&](const auto& variable) { return variable.first == name; };
+    if (std::ranges::none_of(out, is_named)) {
+      return fail(
+          usage_error(fmt::format("there is no variable '{}'", printable(name)), "--export"));
+    }
+  }
   return out;
 }
 
@@ -102,7 +110,11 @@ void add_missing(JobSpec& spec, const Variables& variables) {
 
 Result<std::string> read_whole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(open_error(path, errno));
+  if (!file) {
+    Error error = open_error(path, errno);
+    if (error.expected.empty()) error.expected = "job files, or a command after --";
+    return fail(std::move(error));
+  }
   std::string text;
   std::array<char, 65'536> buffer{};
   while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
@@ -235,7 +247,9 @@ Result<bool> submit(const Args& args) {
   if (args.has("--json")) {
     BERTH_CHECK_OK(print_json(args, answer));
   } else {
-    for (const Json& number : jobs) fmt::print("{}\n", number.dump());
+    std::string numbers;
+    for (const Json& number : jobs) numbers += number.dump() + "\n";
+    BERTH_CHECK_OK(print_out(numbers));
   }
   if (!args.flag("--wait")) return true;
   return wait_for(args, jobs);

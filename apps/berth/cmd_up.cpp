@@ -32,6 +32,7 @@ namespace {
 
 constexpr std::int64_t kServeBudgetUs = 20'000;
 constexpr TimeUs kMostIdleUs = kUsPerS;
+constexpr TimeUs kStreamsEveryUs = kUsPerS / 10;  // logs may have grown without an event
 constexpr TimeUs kPruneEveryUs = kUsPerHour;
 
 struct UpSettings {
@@ -176,7 +177,7 @@ void tell_where(const UpSettings& settings, const Controller& controller, const 
                         type == kCoreType ? counted(server.gpus, "core")
                                           : counted(server.gpus, type.empty() ? "GPU" : type));
   }
-  print_err(fmt::format("berth up: {} on {}\n", settings.controller.policy, what));
+  print_err(fmt::format("berth up: policy {} on {}\n", settings.controller.policy, what));
   print_err(fmt::format("listening on {}", settings.socket));
   if (!settings.http.tcp_address.empty()) {
     print_err(fmt::format(" and http://{}:{} (token in {}/token)", settings.http.tcp_address,
@@ -205,19 +206,35 @@ Status serve(const UpSettings& settings) {
       folder != settings.data && !folder.empty()) {
     BERTH_CHECK_OK(make_folder(folder, 0755));
   }
-  BERTH_TRY(const std::unique_ptr<HttpServer> http,
-            HttpServer::open(http_options,
-                             [&](const HttpRequest& request) { return api.handle(request); }));
+  auto opened = HttpServer::open(http_options,
+                                 [&](const HttpRequest& request) { return api.handle(request); });
+  if (!opened) {
+    Error error = std::move(opened).error();
+    if (error.expected.empty() && !http_options.tcp_address.empty()) {
+      error.expected = "another --listen ADDRESS:PORT, or --listen none for the socket alone";
+    }
+    return fail(std::move(error));
+  }
+  const std::unique_ptr<HttpServer> http = std::move(*opened);
   http->watch(backend->event_fd());
   tell_where(settings, *controller, *http);
+  for (const std::string& line : backend->limits()) print_err("limits: " + line + "\n");
   EventPrinter printer(*controller, settings.quiet);
+  std::uint64_t told_before = 0;
+  TimeUs next_streams_us = 0;
   TimeUs next_prune_us = controller->clock().now_us() + kPruneEveryUs;
   while (!interrupted && !ending) {
-    http->wait(controller->idle_us(kMostIdleUs));
+    http->wait(controller->idle_us(http->streams() > 0 ? kStreamsEveryUs : kMostIdleUs));
     http->poll(kServeBudgetUs);
     controller->poll();
     printer.print();
-    http->wake_streams();  // logs may have grown without an event
+    const TimeUs now_us = controller->clock().now_us();
+    const std::uint64_t told = controller->events().last();
+    if (told != told_before || now_us >= next_streams_us) {
+      http->wake_streams();
+      told_before = told;
+      next_streams_us = now_us + kStreamsEveryUs;
+    }
     if (controller->clock().now_us() >= next_prune_us) {
       next_prune_us += kPruneEveryUs;
       if (const auto pruned = store->prune(settings.keep_jobs); !pruned) {

@@ -28,7 +28,8 @@ std::optional<double> number_of(const Json& json, const char* key) {
 
 std::string duration_of(const Json& json, const char* key) {
   const auto s = number_of(json, key);
-  return s ? human_duration(static_cast<TimeUs>(*s * 1e6)) : "";
+  if (!s) return "";
+  return *s == 0 ? "-" : human_duration(static_cast<TimeUs>(*s * 1e6));
 }
 
 std::string instant_of(const Json& json, const char* key) {
@@ -166,6 +167,16 @@ std::string job_page(const Json& job) {
       add_line(out, "command", command);
     }
     add_line(out, "directory", printable(text_of(spec, "directory"), 400));
+    for (const char* key :
+         {"gpus", "gpu_type", "gpu_memory", "cpus", "memory", "replicas", "partitions", "elastic",
+          "model", "virtual_cluster", "priority", "urgency", "deadline", "time_limit", "iterations",
+          "accuracy", "stop", "restarts"}) {
+      if (!spec.contains(key)) continue;
+      const Json& value = spec[key];
+      add_line(out, key,
+               value.is_string() ? printable(value.get<std::string>(), 200)
+                                 : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
   }
   if (job.contains("runs") && job["runs"].is_array()) {
     for (const Json& run : job["runs"]) out += run_line(run);
@@ -174,9 +185,16 @@ std::string job_page(const Json& job) {
 }
 
 std::string why_page(const Json& why) {
-  std::string out = fmt::format("job {} ({}) is {}: {}\n", count_of(why, "job"),
-                                printable(text_of(why, "name"), 100), text_of(why, "state"),
-                                printable(reason_of(why), 500));
+  const std::string state = text_of(why, "state");
+  std::string out = fmt::format("job {} ({}) is {}", count_of(why, "job"),
+                                printable(text_of(why, "name"), 100), state);
+  const std::string reason = reason_of(why);
+  if (reason != state && reason != "runs") out += ": " + printable(reason, 500);
+  out += "\n";
+  if (state == "failed") {
+    out += fmt::format("what it printed: berth logs {0}, berth logs --err {0}\n",
+                       count_of(why, "job"));
+  }
   if (why.contains("priority") && why["priority"].is_object()) {
     const Json& priority = why["priority"];
     const Json* against = priority["against"].is_object() ? &priority["against"] : nullptr;

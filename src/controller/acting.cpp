@@ -94,6 +94,11 @@ AttemptLaunch Controller::attempt_launch(const LiveJob& job, const JobSpec& spec
                     .grace_us = spec.checkpoint.grace_us,
                     .term_grace_us = spec.checkpoint.term_grace_us,
                     .log_limit_bytes = spec.log_limit_bytes};
+  // What a job prints is to be seen while it runs.
+  const auto unbuffered = [](const auto& variable) { return variable.first == "PYTHONUNBUFFERED"; };
+  if (std::ranges::none_of(out.environment, unbuffered)) {
+    out.environment.emplace_back("PYTHONUNBUFFERED", "1");
+  }
   const std::string master_port = out.tasks.size() > 1 ? std::to_string(free_port()) : "29500";
   const std::uint32_t workers = spec.replicas * spec.partitions;
   for (std::size_t rank = 0; rank < out.tasks.size(); ++rank) {

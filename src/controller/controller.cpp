@@ -10,7 +10,8 @@
 namespace berth {
 namespace {
 
-// Reports are read so often.
+// Reports are read so often, and for so long at a time.
+constexpr TimeUs kMostReportsUs = 20'000;
 constexpr TimeUs kReportsEveryUs = kUsPerS / 2;
 // What is acknowledged survives a loss of power after at most so long.
 constexpr TimeUs kPowerEveryUs = kUsPerS / 10;
@@ -88,6 +89,9 @@ Result<std::vector<JobNumber>> Controller::submit(std::span<const Submission> su
   for (const Submission& submission : submissions) {
     BERTH_CHECK_OK(check_job(submission.spec));
     BERTH_CHECK_OK(model_.check(submission.spec));
+    if (submission.spec.deadline_unix_us.value_or(kNever) < clock_.unix_us()) {
+      return fail(bad_input({}, 0, "deadline", "is in the past"));
+    }
   }
   const TimeUs now_us = clock_.now_us();
   const auto write = [&]() -> Result<std::vector<JobRecord>> {
@@ -133,25 +137,26 @@ Result<std::vector<JobNumber>> Controller::submit(std::span<const Submission> su
   return numbers;
 }
 
+Result<LiveJob*> Controller::active_job(JobNumber number) {
+  if (LiveJob* job = jobs_.find(number); job != nullptr) return job;
+  BERTH_TRY(const std::optional<JobRecord> stored, record(number));
+  return fail(stored ? wrong_state(fmt::format("job {} has ended", number)) : no_such_job(number));
+}
+
 Status Controller::cancel(JobNumber number, bool now) {
-  LiveJob* job = jobs_.find(number);
-  if (job == nullptr) {
-    BERTH_TRY(const std::optional<JobRecord> stored, record(number));
-    return fail(stored ? wrong_state(fmt::format("job {} has ended", number))
-                       : no_such_job(number));
-  }
+  BERTH_TRY(LiveJob * job, active_job(number));
   job->record.cancelled = true;
   end_by(*job, Fate::kCancelled, "cancelled", now);
   return {};
 }
 
 Status Controller::hold(JobNumber number, HoldState by) {
-  LiveJob* job = jobs_.find(number);
-  if (job == nullptr || job->fate != Fate::kGoOn) {
-    return fail(job == nullptr ? no_such_job(number)
-                               : wrong_state(fmt::format("job {} is ending", number)));
+  BERTH_TRY(LiveJob * job, active_job(number));
+  if (job->fate != Fate::kGoOn) {
+    return fail(wrong_state(fmt::format("job {} is ending", number)));
   }
-  job->record.hold = by;
+  // What an operator holds its user cannot make his own.
+  if (job->record.hold != HoldState::kByOperator) job->record.hold = by;
   withdraw(*job);
   touch(*job);
   reconcile(*job);
@@ -160,23 +165,27 @@ Status Controller::hold(JobNumber number, HoldState by) {
 }
 
 Status Controller::release(JobNumber number) {
-  LiveJob* job = jobs_.find(number);
-  if (job == nullptr) return fail(no_such_job(number));
+  BERTH_TRY(LiveJob * job, active_job(number));
   if (job->record.hold == HoldState::kNone) {
     return fail(wrong_state(fmt::format("job {} is not held", number)));
   }
   job->record.hold = HoldState::kNone;
   touch(*job);
   note("released", *job, {});
-  if (!job->attempt) admit_stored(*job);
+  // An attempt that is on its way out lets it in when it has ended.
+  if (!job->attempt && !job->id.valid()) admit_stored(*job);
   return {};
 }
 
 Status Controller::requeue(JobNumber number) {
   if (LiveJob* job = jobs_.find(number); job != nullptr) {
-    if (!job->attempt || job->fate != Fate::kGoOn) {
-      return fail(wrong_state(fmt::format("job {} does not run", number)));
+    if (job->fate != Fate::kGoOn) {
+      return fail(wrong_state(fmt::format("job {} is ending", number)));
     }
+    if (job->record.hold != HoldState::kNone) {
+      return fail(wrong_state(fmt::format("job {} is held: release it", number)));
+    }
+    if (!job->attempt) return fail(wrong_state(fmt::format("job {} waits already", number)));
     withdraw(*job);
     begin_stop(*job, "requeued", false);
     return {};
@@ -185,6 +194,8 @@ Status Controller::requeue(JobNumber number) {
   if (!stored) return fail(no_such_job(number));
   stored->state.status = JobStatus::kPending;
   stored->cancelled = false;
+  if (stored->hold == HoldState::kByUser) stored->hold = HoldState::kNone;
+  stored->state.attained_us = 0;  // its time limit counts anew
   stored->failures = stored->losses = 0;
   stored->message.clear();
   stored->end_unix_us = -1;
@@ -192,7 +203,7 @@ Status Controller::requeue(JobNumber number) {
   LiveJob& job = jobs_.add(std::move(*stored));
   touch(job);
   note("requeued", job, {});
-  admit_stored(job);
+  if (job.record.hold == HoldState::kNone) admit_stored(job);
   return {};
 }
 
@@ -289,9 +300,14 @@ void Controller::heed_timers(TimeUs now_us) {
 void Controller::heed_reports(TimeUs now_us) {
   if (now_us < next_reports_us_) return;
   next_reports_us_ = now_us + kReportsEveryUs;
-  for (const JobNumber number : placed_) {
-    LiveJob* job = jobs_.find(number);
+  // One after the other, and no longer than that: those that are left are first the next time.
+  auto next = placed_.upper_bound(reports_read_to_);
+  for (std::size_t i = 0; i < placed_.size(); ++i) {
+    if (next == placed_.end()) next = placed_.begin();
+    reports_read_to_ = *next++;
+    LiveJob* job = jobs_.find(reports_read_to_);
     if (job != nullptr && job->reports && job->reports->poll(now_us)) heed_report(*job);
+    if (clock_.now_us() - now_us > kMostReportsUs) break;
   }
 }
 

@@ -110,6 +110,8 @@ class Controller {
   void follow_reports_of(LiveJob& job, const JobSpec& spec, std::uint32_t attempt);
   void renew_state();
 
+  [[nodiscard]] Result<LiveJob*> active_job(JobNumber number);
+
   // lifecycle.cpp: what becomes of a job
   void admit(LiveJob& job, const JobSpec& spec, std::span<const TaskPlace> running_at = {});
   void admit_stored(LiveJob& job);
@@ -165,6 +167,7 @@ class Controller {
   TimeUs next_round_us_ = 0;  // not before
   TimeUs policy_wake_us_ = kNever;
   TimeUs next_reports_us_ = 0;
+  JobNumber reports_read_to_ = 0;
   TimeUs next_flush_us_ = 0;  // after one that failed
   TimeUs last_power_us_ = 0;  // of the last batch that survives a loss of power
   bool unsafe_ = false;       // something written since then

@@ -7,17 +7,19 @@ namespace {
 
 // Read of one source at a time, so that one job that writes much does not keep the others waiting.
 constexpr std::size_t kMostBytes = 256 << 10;
+// A folder of event files is walked through so often.
+constexpr TimeUs kFollowEveryUs = 5 * kUsPerS;
 // A speed is that over at least so long.
 constexpr TimeUs kLeastSpanUs = 2 * kUsPerS;
 
 }  // namespace
 
-void JobReports::add_run(std::unique_ptr<ProgressSource> source) {
-  runs_.push_back(std::move(source));
-}
-
-void JobReports::follow(std::unique_ptr<ProgressSource> source) {
-  followed_.push_back(std::move(source));
+void JobReports::follow_run(const JobSpec& spec, const std::string& folder, std::uint32_t uid) {
+  runs_.push_back(follow_json_lines(folder + "/0.progress", uid));
+  if (runs_.size() > 1 || spec.tensorboard.empty()) return;
+  const bool absolute = spec.tensorboard.front() == '/';
+  followed_.push_back(follow_tensorboard(
+      absolute ? spec.tensorboard : spec.directory + "/" + spec.tensorboard, uid));
 }
 
 void JobReports::set_replicas(std::uint32_t replicas) {
@@ -33,11 +35,21 @@ bool JobReports::poll(TimeUs now_us) {
     if (more || reading_ + 1 == runs_.size()) break;
     ++reading_;
   }
-  for (const auto& source : followed_) (void)source->poll(fresh_, kMostBytes);
+  if (now_us >= next_follow_us_) {
+    for (const auto& source : followed_) (void)source->poll(fresh_, kMostBytes);
+    next_follow_us_ = now_us + kFollowEveryUs;
+  }
   if (fresh_.empty()) return false;
   for (const ProgressPoint& point : fresh_) curve_.add(point);
   measure(now_us);
   return true;
+}
+
+void JobReports::read_to_end(TimeUs now_us) {
+  constexpr int kMostReads = 64;
+  next_follow_us_ = 0;
+  for (int i = 0; i < kMostReads && poll(now_us); ++i) {
+  }
 }
 
 void JobReports::measure(TimeUs now_us) {

@@ -8,21 +8,23 @@
 #include <vector>
 
 #include "base/time.h"
+#include "jobspec/job_spec.h"
 #include "telemetry/progress_log.h"
 
 namespace berth {
 
 class JobReports {
  public:
-  // What a run writes: of one that begins, or of an earlier one that is read again. Each is read to
-  // its end before the next.
-  void add_run(std::unique_ptr<ProgressSource> source);
-  // What all runs write to the same place.
-  void follow(std::unique_ptr<ProgressSource> source);
+  // What a run writes into its folder, and what all runs write to the folder of TensorBoard: of one
+  // that begins, or of an earlier one that is read again. Each run is read to its end before the
+  // next. Files must be of user `uid`.
+  void follow_run(const JobSpec& spec, const std::string& folder, std::uint32_t uid);
   // A run begins or goes on with so many replicas; 0: it does not run.
   void set_replicas(std::uint32_t replicas);
   // Reads what is new. True: something was.
   bool poll(TimeUs now_us);
+  // All that there is of a run that has ended, up to 64 times what poll() reads at once.
+  void read_to_end(TimeUs now_us);
 
   [[nodiscard]] const ProgressCurve& curve() const { return curve_; }
   [[nodiscard]] std::optional<std::int64_t> iterations() const;
@@ -39,6 +41,7 @@ class JobReports {
   std::vector<std::unique_ptr<ProgressSource>> runs_;
   std::size_t reading_ = 0;  // of runs_; those before have been read
   std::vector<std::unique_ptr<ProgressSource>> followed_;
+  TimeUs next_follow_us_ = 0;         // folders are looked through now and then
   std::vector<ProgressPoint> fresh_;  // scratch
   ProgressCurve curve_;
   std::uint32_t replicas_ = 0;

@@ -1,5 +1,6 @@
 // What becomes of a job: it comes before the policy, is taken away from it, ends.
 #include <fmt/format.h>
+#include <string.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -53,14 +54,24 @@ std::string end_text(const AttemptEnd& end) {
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// "SIGKILL (signal 9)".
+std::string signal_words(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? fmt::format("SIG{} (signal {})", name, signal)
+                         : fmt::format("signal {}", signal);
+}
+
 // "task 1 exited with code 3", of the first task that did not end well.
 std::string failure_words(const AttemptEnd& end) {
   if (!end.why.empty()) return end.why;
+  // When one fails the others are told to leave: theirs are not the cause.
+  const auto failed = [](const TaskEnd& task) { return task.out_of_memory || task.exit_code > 0; };
+  const bool any_failed = std::ranges::any_of(end.tasks, failed);
   for (const TaskEnd& task : end.tasks) {
-    if (task.exit_code == 0) continue;
+    if (task.exit_code == 0 || (any_failed && !failed(task))) continue;
     const std::string who = end.tasks.size() > 1 ? fmt::format("task {} ", task.task) : "";
     if (task.out_of_memory) return who + "was killed: out of memory";
-    if (task.signal != 0) return who + fmt::format("was killed by signal {}", task.signal);
+    if (task.signal != 0) return who + fmt::format("was killed by {}", signal_words(task.signal));
     return who + fmt::format("exited with code {}", task.exit_code);
   }
   return "failed";
@@ -200,7 +211,7 @@ void Controller::on_ended(const std::string& key, const AttemptEnd& end) {
   placed_.erase(job->record.number);
   std::erase_if(time_limits_, [&](const auto& limit) { return limit.second == name->job; });
   if (job->reports) {
-    (void)job->reports->poll(clock_.now_us());
+    job->reports->read_to_end(clock_.now_us());
     job->reports->set_replicas(0);
   }
   note("attempt-ended", *job, end.success() ? "" : failure_words(end));

@@ -58,6 +58,7 @@ LiveJob* LiveJobs::find(JobId id) {
 }
 
 void LiveJobs::bind(LiveJob& job, JobId id) {
+  unbind(job);
   job.id = id;
   if (by_id_.size() <= id.index()) by_id_.resize(id.index() + 1, nullptr);
   by_id_[id.index()] = &job;

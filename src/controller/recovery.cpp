@@ -55,15 +55,9 @@ std::optional<std::vector<TaskPlace>> Controller::read_places(std::string_view j
 }
 
 void Controller::follow_reports_of(LiveJob& job, const JobSpec& spec, std::uint32_t attempt) {
-  const bool first = !job.reports;
-  if (first) job.reports = std::make_unique<JobReports>();
-  const std::string folder = backend_.folder(attempt_key(job.record.number, attempt));
-  job.reports->add_run(follow_json_lines(folder + "/0.progress", job.record.uid));
-  if (first && !spec.tensorboard.empty()) {
-    const bool absolute = spec.tensorboard.front() == '/';
-    job.reports->follow(follow_tensorboard(
-        absolute ? spec.tensorboard : spec.directory + "/" + spec.tensorboard, job.record.uid));
-  }
+  if (!job.reports) job.reports = std::make_unique<JobReports>();
+  job.reports->follow_run(spec, backend_.folder(attempt_key(job.record.number, attempt)),
+                          job.record.uid);
 }
 
 Status Controller::recover_job(const JobRecord& stored, const AttemptRecord* attempt) {

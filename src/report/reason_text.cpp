@@ -5,9 +5,9 @@
 namespace berth {
 namespace {
 
-std::string gpus(std::int64_t milli) {
-  if (milli == 1000) return "1 GPU";
-  return fmt::format("{} GPUs", static_cast<double>(milli) / 1000.0);
+std::string amount(std::int64_t milli, std::string_view device) {
+  if (milli == 1000) return fmt::format("1 {}", device);
+  return fmt::format("{} {}s", static_cast<double>(milli) / 1000.0, device);
 }
 
 }  // namespace
@@ -20,7 +20,9 @@ std::string job_by_number(JobId job) {
   return fmt::format("job {}", job.value);
 }
 
-std::string reason_text(const Reason& reason, const JobNamer& name, JobId head) {
+std::string reason_text(const Reason& reason, const JobNamer& name, JobId head,
+                        std::string_view device) {
+  const auto gpus = [&](std::int64_t milli) { return amount(milli, device); };
   const JobId subject{reason.subject};
   switch (reason.code) {
     case ReasonCode::kNone:

@@ -23,6 +23,28 @@ constexpr std::size_t kMostJobsPerRequest = 10'000;
 constexpr std::int64_t kMostListed = 1'000;
 constexpr std::size_t kMostTokenBytes = 128;
 
+// Whether a text that may be JSON is cheap to parse: neither deep nor of very many parts. Looked at
+// before, as a parser has taken memory and stack for it when it knows.
+bool is_modest(std::string_view text) {
+  constexpr int kMostDepth = 64;
+  int depth = 0;
+  std::size_t outer_commas = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if ((c == '[' || c == '{') && ++depth > kMostDepth) return false;
+    if (c == ']' || c == '}') --depth;
+    if (c == ',' && depth <= 1 && ++outer_commas > kMostJobsPerRequest) return false;
+  }
+  return true;
+}
+
 HttpResponse json_response(const Json& json, int status = 200) {
   return {.status = status, .body = dump(json)};
 }
@@ -185,11 +207,16 @@ HttpResponse Api::submit(const HttpRequest& request) {
   if (token && (token->empty() || token->size() > kMostTokenBytes)) {
     return bad_parameter("token", "1 to 128 bytes");
   }
-  const Json body = Json::parse(request.body, nullptr, false);
+  if (!is_modest(request.body)) {
+    return berth::error_response(
+        400, fmt::format("1 to {} jobs at once, and nothing nested deeply", kMostJobsPerRequest));
+  }
+  Json body = Json::parse(request.body, nullptr, false);
   if (body.is_discarded() || (!body.is_object() && !body.is_array())) {
     return berth::error_response(400, "the body is not a job, nor a list of jobs, in JSON");
   }
-  const Json list = body.is_array() ? body : Json::array({body});
+  const bool several = body.is_array();
+  const Json list = several ? std::move(body) : Json::array({std::move(body)});
   if (list.empty() || list.size() > kMostJobsPerRequest) {
     return berth::error_response(400, fmt::format("1 to {} jobs at once", kMostJobsPerRequest));
   }
@@ -199,11 +226,11 @@ HttpResponse Api::submit(const HttpRequest& request) {
         read_job_json(list[i].dump(-1, ' ', false, Json::error_handler_t::replace));
     if (!spec) {
       Error error = std::move(spec).error();
-      if (body.is_array()) error.field = fmt::format("[{}].{}", i, error.field);
+      if (several) error.field = fmt::format("[{}].{}", i, error.field);
       return error_response(error);
     }
     std::string own_token = token ? std::string(*token) : "";
-    if (token && body.is_array()) own_token += fmt::format("/{}", i);
+    if (token && several) own_token += fmt::format("/{}", i);
     submissions.push_back({.spec = std::move(*spec),
                            .user = {peer.uid, peer.gid},
                            .user_name = user_name(peer.uid),
@@ -269,6 +296,17 @@ HttpResponse Api::on_job(const HttpRequest& request) {
 HttpResponse Api::show(const JobRecord& record, const Peer& peer) {
   const LiveJob* live = controller_.jobs().find(record.number);
   Json out = job_json(controller_, record, live);
+  if (live == nullptr) {
+    // What its runs have written is still there.
+    JobReports reports;
+    if (const auto spec = read_job_json(record.spec_json)) {
+      for (std::uint32_t a = 1; a <= record.attempts; ++a) {
+        reports.follow_run(*spec, backend_.folder(attempt_key(record.number, a)), record.uid);
+      }
+    }
+    reports.read_to_end(0);
+    add_reports(reports, out);
+  }
   const auto attempts = store_.attempts(record.number);
   if (!attempts) return error_response(attempts.error());
   out["runs"] = attempts_json(*attempts);

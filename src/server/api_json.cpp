@@ -51,7 +51,12 @@ Words policy_reason(const Controller& controller, const LiveJob& job) {
   // Before a policy has looked at it, it may be plain that it never fits.
   const Reason never = never_reason(state.cluster(), state.job(job.id));
   const Reason& shown = never.code != ReasonCode::kNone ? never : reason;
-  return {std::string(reason_name(shown.code)), reason_text(shown, name, head)};
+  const bool on_cores = state.job(job.id).gpu_types == controller.slots().core_mask();
+  if (shown.code == ReasonCode::kNeverGpuType && !on_cores) {
+    return {std::string(reason_name(shown.code)), "there is no GPU that it accepts"};
+  }
+  return {std::string(reason_name(shown.code)),
+          reason_text(shown, name, head, on_cores ? "core" : "GPU")};
 }
 
 Words reason_of(const Controller& controller, const JobRecord& record, const LiveJob* live) {
@@ -168,6 +173,18 @@ std::string_view job_state_name(const JobRecord& record, const LiveJob* live) {
   return record.hold != HoldState::kNone ? "held" : "pending";
 }
 
+void add_reports(const JobReports& reports, Json& out) {
+  if (const auto done = reports.iterations()) {
+    out["iterations"] = *done;
+    if (const auto loss = reports.curve().loss_at(*done)) out["loss"] = *loss;
+    if (const auto accuracy = reports.curve().accuracy_at(*done)) out["accuracy"] = *accuracy;
+  }
+  if (reports.damaged() > 0) {
+    out["damaged_reports"] = reports.damaged();
+    out["last_damaged_report"] = reports.last_issue();
+  }
+}
+
 Json job_json(const Controller& controller, const JobRecord& record, const LiveJob* live) {
   const TimeUs now_us = controller.clock().now_us();
   const JobState& state = record.state;
@@ -179,13 +196,11 @@ Json job_json(const Controller& controller, const JobRecord& record, const LiveJ
               {"state", job_state_name(record, live)},
               {"submitted_unix_s", unix_s(record.submit_unix_us)},
               {"ended_unix_s", unix_s(record.end_unix_us)}};
-  out["wait_s"] = nullptr;  // until it first began, or so far
-  if (state.first_start_us != kNever) {
-    out["wait_s"] = rounded_s(std::max<TimeUs>(0, state.first_start_us - record.submit_us));
-  } else if (!state.ended()) {
-    out["wait_s"] = rounded_s(std::max<TimeUs>(0, now_us - record.submit_us));
-  }
-  out["run_s"] = rounded_s(state.attained_by(now_us));
+  // All the time that it has not run, held or not.
+  const TimeUs until_us = state.ended() ? state.last_stop_us : now_us;
+  const TimeUs ran_us = state.attained_by(now_us);
+  out["wait_s"] = rounded_s(std::max<TimeUs>(0, until_us - record.submit_us - ran_us));
+  out["run_s"] = rounded_s(ran_us);
   out["attempts"] = record.attempts;
   out["preemptions"] = state.preemptions;
   out["failures"] = record.failures;
@@ -193,19 +208,7 @@ Json job_json(const Controller& controller, const JobRecord& record, const LiveJ
   out["iterations"] = record.iterations >= 0 ? Json(record.iterations) : Json();
   out["loss"] = nullptr;
   out["accuracy"] = nullptr;
-  if (live != nullptr && live->reports) {
-    const JobReports& reports = *live->reports;
-    const auto done = reports.iterations();
-    if (done) {
-      out["iterations"] = *done;
-      if (const auto loss = reports.curve().loss_at(*done)) out["loss"] = *loss;
-      if (const auto accuracy = reports.curve().accuracy_at(*done)) out["accuracy"] = *accuracy;
-    }
-    if (reports.damaged() > 0) {
-      out["damaged_reports"] = reports.damaged();
-      out["last_damaged_report"] = reports.last_issue();
-    }
-  }
+  if (live != nullptr && live->reports) add_reports(*live->reports, out);
   out["reason"] = {{"code", reason.code}, {"text", reason.text}};
   out["message"] = record.message;
   out["places"] = Json::array();

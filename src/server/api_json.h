@@ -21,6 +21,8 @@ using Json = nlohmann::ordered_json;
 // `live`: null if it has ended. Without the specification.
 [[nodiscard]] Json job_json(const Controller& controller, const JobRecord& record,
                             const LiveJob* live);
+// Iterations, loss and accuracy as last reported, and what of the reports could not be used.
+void add_reports(const JobReports& reports, Json& out);
 // The runs of a job.
 [[nodiscard]] Json attempts_json(const std::vector<AttemptRecord>& attempts);
 // Why it waits or runs, what is ahead, and when it may start; looks ahead for about `budget_us`.

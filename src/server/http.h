@@ -58,6 +58,7 @@ struct HttpLimits {
   std::size_t header_bytes = 16 << 10;
   std::size_t body_bytes = 8 << 20;
   std::size_t connections = 256;                 // a further one is closed at once
+  std::size_t tcp_connections = 128;             // of these: who has no token yet keeps nobody out
   std::size_t connections_per_uid = 64;          // of the Unix socket
   std::size_t streams = 64;                      // responses that go on
   std::int64_t request_timeout_us = 10'000'000;  // from the first byte to the last of a request
@@ -98,6 +99,7 @@ class HttpServer {
   virtual void watch(int fd) = 0;
   // Streams may have more to say.
   virtual void wake_streams() = 0;
+  [[nodiscard]] virtual std::size_t streams() const = 0;
 };
 
 // --- the other side

@@ -137,6 +137,8 @@ class AsioServer final : public HttpServer, public ConnectionHost {
     }
   }
 
+  [[nodiscard]] std::size_t streams() const override { return streams_; }
+
   // --- ConnectionHost
 
   void want_turn(const std::shared_ptr<Connection>& connection) override {
@@ -146,6 +148,8 @@ class AsioServer final : public HttpServer, public ConnectionHost {
     if (connection.peer()) {
       const auto count = by_uid_.find(connection.peer()->uid);
       if (--count->second == 0) by_uid_.erase(count);
+    } else {
+      --tcp_connections_;
     }
     connections_.erase(connection.id());
   }
@@ -230,7 +234,10 @@ class AsioServer final : public HttpServer, public ConnectionHost {
     std::optional<Peer> peer;
     if (is_unix) peer = peer_of(client.get());
     if (is_unix && !peer) return;
-    if (connections_.size() >= options_.limits.connections) return turn_away(client.get());
+    if (connections_.size() >= options_.limits.connections ||
+        (!is_unix && tcp_connections_ >= options_.limits.tcp_connections)) {
+      return turn_away(client.get());
+    }
     if (peer && by_uid_[peer->uid] >= options_.limits.connections_per_uid) {
       return turn_away(client.get());
     }
@@ -247,6 +254,7 @@ class AsioServer final : public HttpServer, public ConnectionHost {
     (void)client.release();
     socket.non_blocking(true, error);
     if (peer) ++by_uid_[peer->uid];
+    if (!is_unix) ++tcp_connections_;
     const std::uint64_t id = ++last_id_;
     const auto connection = std::make_shared<Connection>(*this, std::move(socket), id, peer);
     connections_.emplace(id, connection);
@@ -299,6 +307,7 @@ class AsioServer final : public HttpServer, public ConnectionHost {
   std::deque<std::shared_ptr<Connection>> ready_;
   std::uint64_t last_id_ = 0;
   std::size_t streams_ = 0;
+  std::size_t tcp_connections_ = 0;
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ void append_chunk(std::string& out, std::string_view piece) {
 HttpResponse refusal_response(int status, std::string_view why) {
   HttpResponse response;
   response.status = status;
-  response.body = nlohmann::json{{"error", why}}.dump() + "\n";
+  response.body = nlohmann::json{{"error", {{"message", why}}}}.dump() + "\n";
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (status == 503) response.headers.emplace_back("Retry-After", "1");
   return response;

@@ -26,8 +26,8 @@ using telemetry::RecordKind;
 using telemetry::ScalarKind;
 
 constexpr std::size_t kChunkBytes = std::size_t{64} << 10U;
-constexpr int kMostFolders = 4;               // one within the other
-constexpr std::size_t kMostEntries = 10'000;  // looked at in a poll
+constexpr int kMostFolders = 4;              // one within the other
+constexpr std::size_t kMostEntries = 2'000;  // looked at in a poll
 constexpr std::size_t kMostFiles = 1'000;
 constexpr std::uint32_t kFirstWriter = 1U << 16U;
 

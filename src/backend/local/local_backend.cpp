@@ -162,6 +162,11 @@ ProcessBackend::~ProcessBackend() {
   // It ends when its socket is closed; what it was asked for before that is started still.
   launcher_.socket.reset();
   if (launcher_.pid > 0) (void)::waitpid(launcher_.pid, nullptr, 0);
+  // Where jobs run on, their groups are in it, and it stays.
+  for (const auto* group :
+       {&limits_.folders().unified, &limits_.folders().cpu, &limits_.folders().memory}) {
+    if (!group->empty()) (void)::rmdir(group->c_str());
+  }
 }
 
 // --- the launcher ---
@@ -294,6 +299,7 @@ Status ProcessBackend::start(const AttemptLaunch& launch) {
   if (attempts_.contains(launch.key)) {
     return fail(internal_error("an attempt of this key runs already"));
   }
+  BERTH_CHECK_OK(make_folder(attempts_folder_));  // somebody may have taken it away
   Attempt& attempt = attempts_[launch.key];
   attempt.key = launch.key;
   attempt.request = encode(request_of(launch, attempt));

@@ -225,6 +225,47 @@ TEST_F(ControllerTest, ACommandThatIsNotThereFailsAtOnce) {
   EXPECT_EQ(record(number).message, "no such file");
 }
 
+// Once it had two ids, and one of them held the machine for ever.
+TEST_F(ControllerTest, ACancelledHeldJobMayBeRequeued) {
+  open();
+  const JobNumber number = submit(job(), {}, true);
+  ASSERT_TRUE(controller_->cancel(number, false));
+  ASSERT_TRUE(controller_->requeue(number));
+  EXPECT_FALSE(controller_->release(number));
+  EXPECT_FALSE(controller_->requeue(number));
+  turn();
+  ASSERT_TRUE(backend_.runs("1.1"));
+  backend_.finish("1.1");
+  turn();
+  const JobNumber next = submit(job());
+  turn();
+  EXPECT_TRUE(backend_.runs(attempt_key(next, 1)));
+  EXPECT_EQ(controller_->state().running(), 1U);
+}
+
+TEST_F(ControllerTest, AnOperatorsHoldIsNotTheUsersToLift) {
+  open();
+  const JobNumber number = submit(job());
+  ASSERT_TRUE(controller_->hold(number, HoldState::kByOperator));
+  ASSERT_TRUE(controller_->hold(number, HoldState::kByUser));
+  EXPECT_EQ(record(number).hold, HoldState::kByOperator);
+  ASSERT_TRUE(controller_->cancel(number, false));
+  ASSERT_TRUE(controller_->requeue(number));
+  turn();
+  EXPECT_FALSE(backend_.runs("1.1"));
+  ASSERT_TRUE(controller_->release(number));
+  turn();
+  EXPECT_TRUE(backend_.runs("1.1"));
+}
+
+TEST_F(ControllerTest, ADeadlineThatHasPassedIsRefused) {
+  open();
+  JobSpec spec = job();
+  spec.deadline_unix_us = unix_us_ - 1;
+  const Submission late{.spec = spec, .user = {1000, 1000}};
+  EXPECT_FALSE(controller_->submit(std::span(&late, 1)));
+}
+
 TEST_F(ControllerTest, TheTimeLimitCountsAllRunsTogether) {
   open();
   JobSpec spec = job();
@@ -437,7 +478,7 @@ TEST_F(ControllerTest, NothingIsLostOrRunTwiceWhateverCrashes) {
               (void)controller_->release(number);
               break;
             default:
-              if (controller_->jobs().find(number) != nullptr) (void)controller_->requeue(number);
+              (void)controller_->requeue(number);
           }
         }
         pass(static_cast<TimeUs>(rng.below(3 * kUsPerS)));
@@ -447,6 +488,10 @@ TEST_F(ControllerTest, NothingIsLostOrRunTwiceWhateverCrashes) {
         crash();
         open();
       }
+      // What the policy takes for active is what is: no job has two ids.
+      std::size_t bound = 0;
+      for (const auto& [number, live] : controller_->jobs()) bound += live.id.valid() ? 1 : 0;
+      EXPECT_EQ(controller_->state().running() + controller_->state().pending(), bound);
       // At most one attempt of a job at any time.
       std::set<std::string> jobs;
       for (const std::string& key : backend_.running()) {

@@ -96,6 +96,12 @@ TEST_F(ApiTest, AWrongJobNamesItsField) {
   refused("", 400, "");
   refused("7", 400, "");
   refused("[]", 400, "");
+  refused(std::string(300'000, '['), 400, "");
+  refused(R"({"command":)" + std::string(300'000, '[') + std::string(300'000, ']') + "}", 400, "");
+  std::string many = "[";
+  for (int i = 0; i < 1'000'000; ++i) many += "1,";
+  refused(many + "1]", 400, "");
+  refused(R"([{"command":["a",",[[[[\"[["],"directory":"/"},7])", 422, "");
   refused(R"({"directory":"/"})", 422, "command");
   refused(R"({"command":["a"],"directory":"/","gpu":1})", 422, "gpu");
   refused(R"([{"command":["a"],"directory":"/"},{"command":[],"directory":"/"}])", 422,
