@@ -320,6 +320,11 @@ for path in "${paths[@]}"; do
   works $path --help
   example=$(sed -n '/^Example:/{n;s/^  //;p}' out)
   [[ $example == berth\ * ]] || { complain "berth $path --help has no example"; continue; }
+  # Those that need a scheduler, or are one, are tried in test_daemon.py.
+  if grep -qE -e '--socket|scheduler' out; then
+    echo "not run (needs a scheduler): $example"
+    continue
+  fi
   missing=$(missing_file "$example")
   if [[ -n $missing ]]; then
     echo "not run (needs $missing): $example"
