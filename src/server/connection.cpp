@@ -41,6 +41,7 @@ void Connection::close() {
   phase_ = Phase::kClosed;
   if (stream_ != nullptr) host_.close_stream();
   stream_.reset();
+  reader_.restart();  // before the client can see the end
   error_code ignored;
   socket_.close(ignored);
   host_.closed(*this);
@@ -141,6 +142,7 @@ void Connection::answer_request() {
 }
 
 void Connection::refuse(const Refusal& refusal) {
+  reader_.restart();  // what has come of it is not kept while the rest is drained
   respond(refusal_response(refusal.status, refusal.why), false, true, false);
 }
 

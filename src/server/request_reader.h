@@ -59,6 +59,8 @@ class RequestReader {
   [[nodiscard]] bool take_continue();
   // After kComplete; then reads the next one.
   [[nodiscard]] RawRequest take();
+  // Gives up what has come of a request, and its share of the budget.
+  void restart();
 
  private:
   class Parser;
@@ -69,7 +71,6 @@ class RequestReader {
   void read_head(std::string& input);
   std::size_t read_piece(std::string_view bytes);
   void read_body(std::string& input);
-  void restart();
 
   const HttpLimits& limits_;
   BodyBudget& budget_;
