@@ -82,27 +82,32 @@ std::vector<Option> with_server_options(std::vector<Option> options) {
   return options;
 }
 
+Result<HttpEndpoint> address_option(const Args& args, std::string_view name,
+                                    std::int64_t lowest_port, std::string_view expected) {
+  const std::string text = args.text(name);
+  const std::size_t colon = text.rfind(':');
+  const auto port = colon == std::string::npos ? std::nullopt : parse_int(text.substr(colon + 1));
+  if (!port || *port < lowest_port || *port > 65'535 || colon == 0) {
+    Error error = usage_error("not an address", std::string(name));
+    error.found = printable(text);
+    error.expected = expected;
+    return fail(std::move(error));
+  }
+  return HttpEndpoint{.address = text.substr(0, colon), .port = static_cast<std::uint16_t>(*port)};
+}
+
 Result<HttpEndpoint> endpoint_of(const Args& args) {
   if (args.has("--server")) {
-    const std::string text = args.text("--server");
-    const std::size_t colon = text.rfind(':');
-    const auto port = colon == std::string::npos ? std::nullopt : parse_int(text.substr(colon + 1));
-    if (!port || *port < 1 || *port > 65'535 || colon == 0) {
-      Error error = usage_error("not an address", "--server");
-      error.found = printable(text);
-      error.expected = "ADDRESS:PORT, as 127.0.0.1:7117";
-      return fail(std::move(error));
-    }
+    BERTH_TRY(HttpEndpoint endpoint,
+              address_option(args, "--server", 1, "ADDRESS:PORT, as 127.0.0.1:7117"));
     const std::string file =
         args.has("--token-file") ? args.text("--token-file") : environment("BERTH_TOKEN_FILE");
     if (file.empty()) {
       return fail(usage_error("is needed with --server; the scheduler keeps it in DATA/token",
                               "--token-file"));
     }
-    BERTH_TRY(std::string token, read_token(file));
-    return HttpEndpoint{.address = text.substr(0, colon),
-                        .port = static_cast<std::uint16_t>(*port),
-                        .token = std::move(token)};
+    BERTH_TRY(endpoint.token, read_token(file));
+    return endpoint;
   }
   if (args.has("--socket") || args.has("--data"))
     return HttpEndpoint{.unix_path = socket_path(args)};

@@ -26,6 +26,10 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::vector<Option> server_options();
 [[nodiscard]] std::vector<Option> with_server_options(std::vector<Option> options);
 
+// The value of an option that is ADDRESS:PORT; `expected`: what the error says would be right.
+[[nodiscard]] Result<HttpEndpoint> address_option(const Args& args, std::string_view name,
+                                                  std::int64_t lowest_port,
+                                                  std::string_view expected);
 [[nodiscard]] Result<HttpEndpoint> endpoint_of(const Args& args);
 
 // An answer of 2xx as JSON; anything else as an error with the scheduler's own words: wrong use

@@ -83,18 +83,11 @@ Result<std::string> token_of(const std::string& path) {
 }
 
 Status read_listen(const Args& args, HttpOptions& out) {
-  const std::string text = args.text("--listen");
-  if (text == "none") return {};
-  const std::size_t colon = text.rfind(':');
-  const auto port = colon == std::string::npos ? std::nullopt : parse_int(text.substr(colon + 1));
-  if (!port || *port < 0 || *port > 65'535 || colon == 0) {
-    Error error = usage_error("not an address", "--listen");
-    error.found = printable(text);
-    error.expected = "ADDRESS:PORT, as 127.0.0.1:7117, or none";
-    return fail(std::move(error));
-  }
-  out.tcp_address = text.substr(0, colon);
-  out.tcp_port = static_cast<std::uint16_t>(*port);
+  if (args.text("--listen") == "none") return {};
+  BERTH_TRY(const HttpEndpoint endpoint,
+            address_option(args, "--listen", 0, "ADDRESS:PORT, as 127.0.0.1:7117, or none"));
+  out.tcp_address = endpoint.address;
+  out.tcp_port = endpoint.port;
   return {};
 }
 
@@ -107,14 +100,7 @@ Result<UpSettings> read_settings(const Args& args) {
   constexpr std::array<std::string_view, 1> kBackends = {"local"};
   BERTH_TRY([[maybe_unused]] const std::string backend, args.choice("--backend", kBackends));
   out.controller.policy = args.text("--policy");
-  for (const std::string& setting : args.list("--set")) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return fail(usage_error("needs KEY=VALUE", "--set"));
-    }
-    out.controller.policy_options.push_back(
-        {setting.substr(0, equals), setting.substr(equals + 1)});
-  }
+  BERTH_TRY(out.controller.policy_options, set_options(args));
   BERTH_TRY(const std::int64_t seed,
             args.integer("--seed", 0, std::numeric_limits<std::int64_t>::max()));
   out.controller.seed = static_cast<std::uint64_t>(seed);

@@ -41,22 +41,6 @@ Status known_predictor(const std::string& predict) {
 
 constexpr std::array<std::string_view, 3> kWorkloads = {"as-traced", "paper", "measured"};
 
-// Every --set; what is not of the workload is of the policy.
-Result<std::vector<PolicyOption>> set_options(const Args& args) {
-  std::vector<PolicyOption> options;
-  for (const std::string& text : args.list("--set")) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      Error error = usage_error("not a setting", "--set");
-      error.found = "'" + text + "'";
-      error.expected = "key=value";
-      return fail(std::move(error));
-    }
-    options.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  }
-  return options;
-}
-
 // "workload 'paper' takes jobs, mean_alone_h".
 std::string settings_of(Preset preset) {
   const auto keys = setting_keys(preset);
@@ -190,6 +174,21 @@ Result<FaultSource> read_faults(const Args& args, const Cluster& cluster) {
     BERTH_CHECK_OK(read_fault_process(part, *out.process));
   }
   return out;
+}
+
+Result<std::vector<PolicyOption>> set_options(const Args& args) {
+  std::vector<PolicyOption> options;
+  for (const std::string& text : args.list("--set")) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      Error error = usage_error("not a setting", "--set");
+      error.found = "'" + text + "'";
+      error.expected = "key=value";
+      return fail(std::move(error));
+    }
+    options.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return options;
 }
 
 Result<Sharing> sharing_option(const Args& args) {

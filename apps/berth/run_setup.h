@@ -53,6 +53,9 @@ struct RunSetup {
   FaultSource faults;
 };
 
+// Every --set; what is not of the workload is of the policy.
+[[nodiscard]] Result<std::vector<PolicyOption>> set_options(const Args& args);
+
 // --sharing exclusive|shared.
 [[nodiscard]] Result<Sharing> sharing_option(const Args& args);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/json.h"
 #include "report/table.h"
 
 namespace berth::cli {
@@ -13,15 +14,6 @@ using Json = nlohmann::ordered_json;
 std::string value_text(double value) {
   const std::string text = fmt::format("{:.3f}", value);
   return text == "-0.000" ? "0.000" : text;
-}
-
-Json terms_json(std::span<const PriorityTerm> terms) {
-  Json out = Json::array();
-  for (const PriorityTerm& term : terms) {
-    // + 0.0: not -0.
-    out.push_back({{"term", term.name}, {"value", term.value + 0.0}});
-  }
-  return out;
 }
 
 }  // namespace
@@ -109,12 +101,12 @@ std::string priority_table(const PriorityExplanation& priority, const Workload& 
 Json priority_json(const PriorityExplanation* priority, const Workload& workload) {
   if (priority == nullptr) return nullptr;
   Json out = {{"decided_s", seconds(priority->decided_us)},
-              {"terms", terms_json(priority->own)},
+              {"terms", to_json(std::span<const PriorityTerm>(priority->own))},
               {"sum", priority_sum(priority->own)},
               {"against", job_json(priority->other, workload)},
               {"decisive", nullptr}};
   if (!priority->other.valid()) return out;
-  out["against"]["terms"] = terms_json(priority->others);
+  out["against"]["terms"] = to_json(std::span<const PriorityTerm>(priority->others));
   out["against"]["sum"] = priority_sum(priority->others);
   if (priority->decisive) out["decisive"] = priority->own[*priority->decisive].name;
   return out;

@@ -9,7 +9,7 @@ namespace berth {
 
 void Decider::forget() {
   policy_->drop_caches();
-  predictors_ = std::make_unique<LearnedRunTimes>();
+  predictors_ = learn_from_history();
 }
 
 // The tasks that leave: all, or those of a replica; a parameter server does not stay alone.

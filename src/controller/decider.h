@@ -9,24 +9,11 @@
 #include <vector>
 
 #include "base/random.h"
-#include "curve/run_time_history.h"
+#include "engine/predictors.h"
 #include "model/cluster_state.h"
 #include "policy/policy.h"
 
 namespace berth {
-
-// Run times as those that ended before took (curve/run_time_history.h).
-class LearnedRunTimes final : public Predictors {
- public:
-  [[nodiscard]] std::string_view name() const override { return "history"; }
-  void follow(const ClusterView& view) override { history_.follow(view); }
-  [[nodiscard]] std::optional<TimeUs> run_time_us(JobId job) const override {
-    return history_.run_time_us(job);
-  }
-
- private:
-  RunTimeHistory history_;
-};
 
 struct DeciderCounts {
   std::uint64_t rounds = 0;
@@ -70,7 +57,7 @@ class Decider {
   [[nodiscard]] std::string apply_leave(ClusterState& state, const Action& action, TimeUs now_us);
 
   std::unique_ptr<Policy> policy_;
-  std::unique_ptr<LearnedRunTimes> predictors_ = std::make_unique<LearnedRunTimes>();
+  std::unique_ptr<Predictors> predictors_ = learn_from_history();
   Rng rng_;
   Plan plan_;
   DeciderCounts counts_;

@@ -51,6 +51,10 @@ class HistoryPredictors final : public Predictors {
 
 }  // namespace
 
+std::unique_ptr<Predictors> learn_from_history() {
+  return std::make_unique<HistoryPredictors>();
+}
+
 std::unique_ptr<Predictors> believe(std::string name, std::vector<TimeUs> run_times_us) {
   return std::make_unique<TablePredictors>(std::move(name), std::move(run_times_us));
 }
@@ -58,7 +62,7 @@ std::unique_ptr<Predictors> believe(std::string name, std::vector<TimeUs> run_ti
 Result<std::unique_ptr<Predictors>> make_predictors(std::string_view spec, const Workload& workload,
                                                     std::uint64_t seed) {
   if (spec == "none") return std::make_unique<NoPredictors>();
-  if (spec == "history") return std::make_unique<HistoryPredictors>();
+  if (spec == "history") return learn_from_history();
   std::vector<TimeUs> run_times_us;
   run_times_us.reserve(workload.truths.size());
   if (spec == "oracle") {

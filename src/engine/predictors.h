@@ -19,6 +19,9 @@ namespace berth {
                                                                   const Workload& workload,
                                                                   std::uint64_t seed);
 
+// "history" needs no workload: what views show is all that it knows.
+[[nodiscard]] std::unique_ptr<Predictors> learn_from_history();
+
 // Run times that are believed, by JobId.
 [[nodiscard]] std::unique_ptr<Predictors> believe(std::string name,
                                                   std::vector<TimeUs> run_times_us);

@@ -133,4 +133,13 @@ Json to_json(const trace::RejectReport& report) {
   return out;
 }
 
+nlohmann::ordered_json to_json(std::span<const PriorityTerm> terms) {
+  auto out = nlohmann::ordered_json::array();
+  for (const PriorityTerm& term : terms) {
+    // + 0.0: not -0.
+    out.push_back({{"term", term.name}, {"value", term.value + 0.0}});
+  }
+  return out;
+}
+
 }  // namespace berth

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "policy/common/cached_policy.h"
+#include "report/json.h"
 #include "report/priority.h"
 #include "report/reason_text.h"
 
@@ -27,14 +28,6 @@ std::string job_words(const Controller& controller, JobId id) {
   const std::string& name = job->record.name;
   return name.empty() ? fmt::format("job {}", job->record.number)
                       : fmt::format("job {} ({})", job->record.number, printable(name));
-}
-
-Json terms_json(const std::vector<PriorityTerm>& terms) {
-  Json out = Json::array();
-  for (const PriorityTerm& term : terms) {
-    out.push_back({{"term", term.name}, {"value", term.value + 0.0}});
-  }
-  return out;
 }
 
 struct Words {
@@ -109,14 +102,14 @@ void add_priority(const Controller& controller, const LiveJob& live, Json& out) 
   const auto priority = explain_priority(view, {}, controller.decider().policy(),
                                          controller.decider().predictors(), live.id);
   if (!priority) return;
-  Json terms = {{"terms", terms_json(priority->own)},
+  Json terms = {{"terms", to_json(std::span<const PriorityTerm>(priority->own))},
                 {"sum", priority_sum(priority->own)},
                 {"against", nullptr},
                 {"decisive", nullptr}};
   if (const LiveJob* other = controller.jobs().find(priority->other); other != nullptr) {
     terms["against"] = {{"job", other->record.number},
                         {"name", other->record.name},
-                        {"terms", terms_json(priority->others)},
+                        {"terms", to_json(std::span<const PriorityTerm>(priority->others))},
                         {"sum", priority_sum(priority->others)}};
     if (priority->decisive) terms["decisive"] = priority->own[*priority->decisive].name;
   }

@@ -91,8 +91,8 @@ class Client {
     const auto address =
         local ? unix_address(endpoint.unix_path) : tcp_address(endpoint.address, endpoint.port);
     if (!address) return fail(usage_error(fmt::format("'{}' is no address", printable(name_))));
-    socket_ = Descriptor(
-        ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    socket_ =
+        Fd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket_.get() < 0) return fail(system_error("no socket"));
     while (::connect(socket_.get(), address->get(), address->size) != 0) {
       if (errno == EINTR) continue;
@@ -171,7 +171,7 @@ class Client {
 
   std::string name_;
   Clock::time_point deadline_;
-  Descriptor socket_;
+  Fd socket_;
   std::array<char, 64 << 10> buffer_;
 };
 

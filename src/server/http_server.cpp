@@ -214,7 +214,7 @@ class AsioServer final : public HttpServer, public ConnectionHost {
 
   void accept_from(int listener, bool is_unix) {
     for (int i = 0; i < kMostAcceptedAtOnce; ++i) {
-      Descriptor client(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      Fd client(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (client.get() >= 0) {
         admit(std::move(client), is_unix);
       } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -230,7 +230,7 @@ class AsioServer final : public HttpServer, public ConnectionHost {
     await_clients();
   }
 
-  void admit(Descriptor client, bool is_unix) {
+  void admit(Fd client, bool is_unix) {
     std::optional<Peer> peer;
     if (is_unix) peer = peer_of(client.get());
     if (is_unix && !peer) return;

@@ -21,8 +21,8 @@ Error system_error(const std::string& name, const char* what) {
   return io_error(name, fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-Descriptor make_socket(int family) {
-  return Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Fd make_socket(int family) {
+  return Fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 // Makes room for a socket at `path`.
@@ -33,7 +33,7 @@ Status clear_stale(const std::string& path, const SocketAddress& address) {
     return fail(system_error(path, "cannot be looked at"));
   }
   if (!S_ISSOCK(info.st_mode)) return fail(io_error(path, "is there already, and is no socket"));
-  const Descriptor probe = make_socket(AF_UNIX);
+  const Fd probe = make_socket(AF_UNIX);
   if (::connect(probe.get(), address.get(), address.size) == 0 || errno != ECONNREFUSED) {
     return fail(io_error(path, "another server listens on it"));
   }
@@ -43,16 +43,7 @@ Status clear_stale(const std::string& path, const SocketAddress& address) {
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-UnixListener::UnixListener(Descriptor socket, std::string path)
+UnixListener::UnixListener(Fd socket, std::string path)
     : socket_(std::move(socket)), path_(std::move(path)) {
   struct stat info {};
   if (::lstat(path_.c_str(), &info) != 0) return;
@@ -73,7 +64,7 @@ Result<UnixListener> UnixListener::open(const std::string& path, std::uint32_t m
                                         printable(path, 120))));
   }
   BERTH_CHECK_OK(clear_stale(path, *address));
-  Descriptor socket = make_socket(AF_UNIX);
+  Fd socket = make_socket(AF_UNIX);
   if (socket.get() < 0) return fail(system_error(path, "no socket"));
   if (::bind(socket.get(), address->get(), address->size) != 0) {
     return fail(system_error(path, "cannot be created"));

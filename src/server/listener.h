@@ -5,24 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace berth {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 // A Unix socket at `path` with this mode. What lies there is replaced only if it is a socket that
 // nobody listens on. The file goes with the object, if it is still the same.
@@ -37,16 +23,16 @@ class UnixListener {
   [[nodiscard]] int fd() const { return socket_.get(); }
 
  private:
-  UnixListener(Descriptor socket, std::string path);
+  UnixListener(Fd socket, std::string path);
 
-  Descriptor socket_;
+  Fd socket_;
   std::string path_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
 };
 
 struct TcpListener {
-  Descriptor socket;
+  Fd socket;
   std::uint16_t port = 0;  // the one that it got
 };
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/file.h"
 
 namespace berth {
@@ -49,30 +50,12 @@ class EventStream final : public HttpStream {
   bool greet_ = true;
 };
 
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool valid() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
-
 // A plain file and nothing else: the folder may be a job's own.
 Fd open_plain(const std::string& path) {
   Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
-  if (!fd.valid() || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    const int why = fd.valid() ? EINVAL : errno;
+  if (!fd || fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    const int why = fd ? EINVAL : errno;
     fd = Fd();
     errno = why;
     return fd;
@@ -136,7 +119,7 @@ class LogStream final : public HttpStream {
   // A log is there from the first byte that is printed.
   bool has_appeared() {
     Fd file = open_plain(part_.path);
-    if (!file.valid()) return false;
+    if (!file) return false;
     files_.push_back(std::move(file));
     return true;
   }
@@ -165,10 +148,10 @@ std::unique_ptr<HttpStream> event_stream(const EventRing& ring, std::uint64_t se
 
 Result<std::unique_ptr<HttpStream>> log_stream(const LogPart& part) {
   std::vector<Fd> files;
-  if (Fd older = open_plain(part.path + ".1"); older.valid()) files.push_back(std::move(older));
+  if (Fd older = open_plain(part.path + ".1"); older) files.push_back(std::move(older));
   Fd newer = open_plain(part.path);
-  if (!newer.valid() && errno != ENOENT) return fail(open_error(part.path, errno));
-  if (newer.valid()) files.push_back(std::move(newer));
+  if (!newer && errno != ENOENT) return fail(open_error(part.path, errno));
+  if (newer) files.push_back(std::move(newer));
   return std::make_unique<LogStream>(part, std::move(files));
 }
 

@@ -24,7 +24,7 @@ class JsonLines final : public ProgressSource {
       : path_(std::move(path)), owner_(owner) {}
 
   bool poll(std::vector<ProgressPoint>& out, std::size_t max_bytes) override {
-    if (!file_.valid() && !open()) return false;
+    if (!file_ && !open()) return false;
     std::size_t read = 0;
     bool replaced = false;  // once a poll, however fast files change places
     while (read < max_bytes) {
@@ -44,7 +44,7 @@ class JsonLines final : public ProgressSource {
   bool open() {
     auto opened =
         telemetry::open_untrusted(AT_FDCWD, path_, telemetry::FileKinds::kRegularOrFifo, owner_);
-    if (!opened.handle.valid()) {
+    if (!opened.handle) {
       if (opened.fault != fault_ && !opened.fault.empty()) note(opened.fault);
       fault_ = std::move(opened.fault);
       return false;
@@ -72,12 +72,12 @@ class JsonLines final : public ProgressSource {
   void check_rewritten() {
     if (fifo_ || offset_ == 0) return;
     struct stat status {};
-    if (::fstat(file_.fd(), &status) != 0 || status.st_size == offset_) return;
+    if (::fstat(file_.get(), &status) != 0 || status.st_size == offset_) return;
     char there[kSeenBytes];
     const auto size = static_cast<std::int64_t>(seen_.size());
     const bool same =
         status.st_size > offset_ &&
-        telemetry::read_some(file_.fd(), there, seen_.size(), offset_ - size) == size &&
+        telemetry::read_some(file_.get(), there, seen_.size(), offset_ - size) == size &&
         std::string_view(there, seen_.size()) == seen_;
     if (!same) begin();
   }
@@ -85,7 +85,7 @@ class JsonLines final : public ProgressSource {
   std::size_t read_chunk(std::size_t most, std::vector<ProgressPoint>& out) {
     buffer_.resize(kChunkBytes);
     const std::int64_t n =
-        telemetry::read_some(file_.fd(), buffer_.data(), most, fifo_ ? -1 : offset_);
+        telemetry::read_some(file_.get(), buffer_.data(), most, fifo_ ? -1 : offset_);
     if (n <= 0) return 0;
     const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(n));
     offset_ += n;
@@ -133,7 +133,7 @@ class JsonLines final : public ProgressSource {
         (status.st_dev == device_ && status.st_ino == inode_)) {
       return false;
     }
-    file_ = telemetry::FileHandle();
+    file_ = Fd();
     return open();
   }
 
@@ -144,7 +144,7 @@ class JsonLines final : public ProgressSource {
 
   std::string path_;
   std::optional<std::uint32_t> owner_;
-  telemetry::FileHandle file_;
+  Fd file_;
   bool fifo_ = false;
   dev_t device_ = 0;
   ino_t inode_ = 0;

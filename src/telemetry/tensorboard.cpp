@@ -20,7 +20,6 @@ namespace berth {
 namespace {
 
 using telemetry::Event;
-using telemetry::FileHandle;
 using telemetry::Record;
 using telemetry::RecordKind;
 using telemetry::ScalarKind;
@@ -87,17 +86,17 @@ class Tensorboard final : public ProgressSource {
  private:
   void look_for_files() {
     entries_ = 0;
-    look_into(FileHandle(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)),
-              "", false, 1);
+    look_into(Fd(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)), "",
+              false, 1);
   }
 
-  void look_into(FileHandle folder, const std::string& prefix, bool validation, int depth) {
-    if (!folder.valid()) return;
+  void look_into(Fd folder, const std::string& prefix, bool validation, int depth) {
+    if (!folder) return;
     std::vector<std::string> folders;
     const auto names = names_in(folder);
     for (const std::string& name : names) {
       struct stat status {};
-      if (::fstatat(folder.fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      if (::fstatat(folder.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
       if (S_ISDIR(status.st_mode)) {
         folders.push_back(name);
       } else if (S_ISREG(status.st_mode) && name.find("tfevents") != std::string::npos) {
@@ -106,16 +105,16 @@ class Tensorboard final : public ProgressSource {
     }
     if (depth == kMostFolders) return;
     for (const std::string& name : folders) {
-      look_into(FileHandle(::openat(folder.fd(), name.c_str(),
-                                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)),
-                prefix + name + "/", validation || telemetry::names_validation(name), depth + 1);
+      look_into(
+          Fd(::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)),
+          prefix + name + "/", validation || telemetry::names_validation(name), depth + 1);
     }
   }
 
   // In order, so that files are found and numbered in the same one everywhere.
-  std::vector<std::string> names_in(const FileHandle& folder) {
+  std::vector<std::string> names_in(const Fd& folder) {
     std::vector<std::string> names;
-    const int copy = ::fcntl(folder.fd(), F_DUPFD_CLOEXEC, 0);
+    const int copy = ::fcntl(folder.get(), F_DUPFD_CLOEXEC, 0);
     const std::unique_ptr<DIR, int (*)(DIR*)> entries(copy < 0 ? nullptr : ::fdopendir(copy),
                                                       &::closedir);
     if (!entries) return names;
@@ -161,13 +160,13 @@ class Tensorboard final : public ProgressSource {
                  std::vector<ProgressPoint>& out) {
     const auto opened = telemetry::open_untrusted(AT_FDCWD, folder_ + "/" + name,
                                                   telemetry::FileKinds::kRegular, owner_);
-    if (!opened.handle.valid()) return true;
+    if (!opened.handle) return true;
     std::size_t wanted = kChunkBytes;
     // A record that was begun is read to its end.
     while (left > 0 || wanted > kChunkBytes) {
       buffer_.resize(wanted);
       const std::int64_t n =
-          telemetry::read_some(opened.handle.fd(), buffer_.data(), wanted, file.offset);
+          telemetry::read_some(opened.handle.get(), buffer_.data(), wanted, file.offset);
       if (n <= 0) return true;
       const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(n));
       left -= std::min(left, bytes.size());

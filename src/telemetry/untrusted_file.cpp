@@ -18,20 +18,16 @@ std::string kind_fault(mode_t mode) {
 
 }  // namespace
 
-FileHandle::~FileHandle() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 OpenedFile open_untrusted(int folder_fd, const std::string& path, FileKinds kinds,
                           std::optional<std::uint32_t> owner) {
   OpenedFile out;
   // Looked at before it is opened: opening some devices has effects.
-  const FileHandle place(::openat(folder_fd, path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  if (!place.valid()) {
+  const Fd place(::openat(folder_fd, path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!place) {
     if (errno != ENOENT && errno != ENOTDIR) out.fault = std::strerror(errno);
     return out;
   }
-  if (::fstat(place.fd(), &out.status) != 0) {
+  if (::fstat(place.get(), &out.status) != 0) {
     out.fault = std::strerror(errno);
     return out;
   }
@@ -45,9 +41,9 @@ OpenedFile open_untrusted(int folder_fd, const std::string& path, FileKinds kind
         fmt::format("a file of user {}, expected one of user {}", out.status.st_uid, *owner);
     return out;
   }
-  const std::string itself = fmt::format("/proc/self/fd/{}", place.fd());
-  out.handle = FileHandle(::open(itself.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-  if (!out.handle.valid()) out.fault = std::strerror(errno);
+  const std::string itself = fmt::format("/proc/self/fd/{}", place.get());
+  out.handle = Fd(::open(itself.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (!out.handle) out.fault = std::strerror(errno);
   return out;
 }
 

@@ -7,34 +7,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
+
+#include "base/fd.h"
 
 namespace berth::telemetry {
-
-class FileHandle {
- public:
-  FileHandle() = default;
-  explicit FileHandle(int fd) : fd_(fd) {}
-  FileHandle(FileHandle&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileHandle& operator=(FileHandle&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  FileHandle(const FileHandle&) = delete;
-  FileHandle& operator=(const FileHandle&) = delete;
-  ~FileHandle();
-
-  [[nodiscard]] bool valid() const { return fd_ >= 0; }
-  [[nodiscard]] int fd() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
 
 enum class FileKinds : std::uint8_t { kRegular, kRegularOrFifo };
 
 struct OpenedFile {
-  FileHandle handle;  // not valid: `fault` says why
+  Fd handle;  // not valid: `fault` says why
   struct stat status {};
   std::string fault;  // "" where it is just not there
 };

@@ -54,9 +54,9 @@ HttpResponse streamed(std::unique_ptr<HttpStream> stream) {
   return response;
 }
 
-Descriptor connect_to(const SocketAddress& address) {
-  Descriptor socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (::connect(socket.get(), address.get(), address.size) != 0) return Descriptor();
+Fd connect_to(const SocketAddress& address) {
+  Fd socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (::connect(socket.get(), address.get(), address.size) != 0) return Fd();
   return socket;
 }
 

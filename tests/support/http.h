@@ -41,7 +41,7 @@ class TestServer {
   TempFolder folder_;
   std::unique_ptr<HttpServer> server_;
   std::uint16_t port_ = 0;
-  Descriptor event_;
+  Fd event_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> wake_{false};
   std::thread thread_;
@@ -64,7 +64,7 @@ class RawClient {
  private:
   bool fill();
 
-  Descriptor socket_;
+  Fd socket_;
   std::string buffer_;
   bool timed_out_ = false;
 };

@@ -8,7 +8,7 @@
 
 #include "backend/backend.h"
 #include "backend/local/attempt_folder.h"
-#include "backend/local/fd.h"
+#include "base/fd.h"
 
 namespace berth::local {
 

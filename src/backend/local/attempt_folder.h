@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "backend/local/fd.h"
 #include "backend/local/process.h"
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace berth::local {

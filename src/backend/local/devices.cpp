@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
-#include "backend/local/fd.h"
 #include "backend/local/limits.h"
+#include "base/fd.h"
 #include "base/number.h"
 #include "base/text.h"
 

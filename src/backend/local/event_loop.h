@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/local/fd.h"
+#include "base/fd.h"
 #include "base/result.h"
 #include "base/time.h"
 

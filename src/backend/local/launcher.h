@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "backend/local/fd.h"
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace berth::local {

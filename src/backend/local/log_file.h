@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "backend/local/fd.h"
+#include "base/fd.h"
 
 namespace berth::local {
 

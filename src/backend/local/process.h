@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "backend/local/fd.h"
+#include "base/fd.h"
 
 namespace berth::local {
 

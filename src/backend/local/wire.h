@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "backend/local/fd.h"
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace berth::local {

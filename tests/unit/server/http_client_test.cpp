@@ -19,7 +19,7 @@ class Canned {
       : listener_(open_tcp_listener("127.0.0.1", 0).value()),
         thread_([this, answer = std::move(answer), closes] {
           pollable();
-          const Descriptor client(::accept(listener_.socket.get(), nullptr, nullptr));
+          const Fd client(::accept(listener_.socket.get(), nullptr, nullptr));
           char bytes[4096];
           (void)!::read(client.get(), bytes, sizeof bytes);
           (void)::send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace berth::local {
+namespace berth {
 
 class Fd {
  public:
@@ -42,4 +42,4 @@ class Fd {
 [[nodiscard]] std::optional<std::string> read_whole(int fd, std::size_t max_bytes);
 [[nodiscard]] std::optional<std::string> read_file(const std::string& path, std::size_t max_bytes);
 
-}  // namespace berth::local
+}  // namespace berth

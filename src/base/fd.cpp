@@ -1,10 +1,10 @@
-#include "backend/local/fd.h"
+#include "base/fd.h"
 
 #include <fcntl.h>
 
 #include <algorithm>
 
-namespace berth::local {
+namespace berth {
 
 bool write_whole(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -42,4 +42,4 @@ std::optional<std::string> read_file(const std::string& path, std::size_t max_by
   return read_whole(fd.get(), max_bytes);
 }
 
-}  // namespace berth::local
+}  // namespace berth
