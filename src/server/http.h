@@ -107,9 +107,9 @@ class HttpServer {
 
 struct HttpEndpoint {
   std::string unix_path;  // or
-  std::string address;
+  std::string address{};
   std::uint16_t port = 0;
-  std::string token;
+  std::string token{};
 };
 
 struct HttpReply {
