@@ -7,27 +7,13 @@
 #include <array>
 #include <utility>
 
+#include "probe/nvml_abi.h"
+
 namespace berth {
 namespace {
 
-// Of nvml.h; the layouts are part of the library's binary interface.
-using NvmlDevice = void*;
-using NvmlReturn = int;
 constexpr NvmlReturn kSuccess = 0;
 constexpr NvmlReturn kInsufficientSize = 7;
-
-struct NvmlMemory {
-  unsigned long long total = 0;
-  unsigned long long free = 0;
-  unsigned long long used = 0;
-};
-// Since version 2 of the call (R440); that of version 1 ends after the memory.
-struct NvmlProcess {
-  unsigned int pid = 0;
-  unsigned long long memory = 0;
-  unsigned int gpu_instance = 0;
-  unsigned int compute_instance = 0;
-};
 
 constexpr std::size_t kTextBytes = 96;
 

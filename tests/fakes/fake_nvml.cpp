@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "probe/nvml_abi.h"
+
 namespace {
 
 constexpr int kSuccess = 0;
@@ -61,15 +63,6 @@ int copy(const std::string& text, char* out, unsigned int size) {
   return kSuccess;
 }
 
-struct Memory {
-  unsigned long long total, free, used;
-};
-struct Process {
-  unsigned int pid;
-  unsigned long long memory;
-  unsigned int gpu_instance, compute_instance;
-};
-
 }  // namespace
 
 extern "C" {
@@ -112,13 +105,14 @@ int nvmlDeviceGetName(void* device, char* name, unsigned int size) {
   const int code = find(device, gpu);
   return code == kSuccess ? copy(gpu.name, name, size) : code;
 }
-int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
+int nvmlDeviceGetMemoryInfo(void* device, berth::NvmlMemory* memory) {
   Gpu gpu;
   const int code = find(device, gpu);
   if (code == kSuccess) *memory = {gpu.total, gpu.total - gpu.used, gpu.used};
   return code;
 }
-int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, Process* processes) {
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count,
+                                            berth::NvmlProcess* processes) {
   Gpu gpu;
   const int code = find(device, gpu);
   if (code != kSuccess) return code;
