@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Jobs come and go for BERTH_SOAK_S seconds (100): the scheduler's memory and its open files stay as
+"""Jobs come and go for BERTH_SOAK_S seconds (300): the scheduler's memory and its open files stay as
 they are. What is kept of ended jobs is made anew now and then, so peaks are compared."""
 import os
 import pathlib
@@ -7,8 +7,8 @@ import time
 
 from daemon import Daemon, check
 
-SECONDS = int(os.environ.get("BERTH_SOAK_S", "100"))
-JOBS_PER_S = 50
+SECONDS = int(os.environ.get("BERTH_SOAK_S", "300"))
+JOBS_PER_S = 20
 
 
 def resident_mib(pid):
