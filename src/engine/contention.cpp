@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::int64_t kMostPpm = kOncePpm * kOncePpm;
 
-std::int64_t bounded(Int128 ppm) {
+std::int64_t bounded_ppm(Int128 ppm) {
   return ppm < kMostPpm ? static_cast<std::int64_t>(ppm) : kMostPpm;
 }
 
 // u of a resource, and once while there is enough.
 std::int64_t stretch_ppm(std::int64_t used, std::int64_t capacity) {
   if (capacity <= 0 || used <= capacity) return kOncePpm;
-  return bounded(divide_up(static_cast<Int128>(used) * kOncePpm, capacity));
+  return bounded_ppm(divide_up(static_cast<Int128>(used) * kOncePpm, capacity));
 }
 
 // 0.241 min(sm + bw, 1.2)^11.
@@ -33,12 +33,12 @@ std::int64_t harm_ppm_of(const TaskUse& use) {
 std::int64_t times_ppm(std::int64_t a_ppm, std::int64_t b_ppm) {
   if (a_ppm == kOncePpm) return b_ppm;
   if (b_ppm == kOncePpm) return a_ppm;
-  return bounded(divide_up(static_cast<Int128>(a_ppm) * b_ppm, kOncePpm));
+  return bounded_ppm(divide_up(static_cast<Int128>(a_ppm) * b_ppm, kOncePpm));
 }
 
 std::int64_t slowdown_of_speed(std::int64_t speed_milli, std::int64_t speed_ppm) {
   constexpr Int128 kWhole = static_cast<Int128>(1000) * kOncePpm * kOncePpm;
-  return bounded(divide_up(kWhole, static_cast<Int128>(speed_milli) * speed_ppm));
+  return bounded_ppm(divide_up(kWhole, static_cast<Int128>(speed_milli) * speed_ppm));
 }
 
 void DeviceUse::add(const TaskUse& use, int sign) {
@@ -53,7 +53,7 @@ std::int64_t sharing_slowdown_ppm(const TaskUse& own, const DeviceUse& all) {
   const Int128 spared =
       1000 * static_cast<Int128>(kOncePpm) + 13'500 * static_cast<Int128>(own.bus_ppm);
   const Int128 harm = all.harm_ppm - harm_ppm_of(own);
-  const std::int64_t fitted = kOncePpm + bounded(divide_up(harm * 1000 * kOncePpm, spared));
+  const std::int64_t fitted = kOncePpm + bounded_ppm(divide_up(harm * 1000 * kOncePpm, spared));
   return own.sm_ppm > 0 ? std::max(fitted, stretch_ppm(all.sm_ppm, kOncePpm)) : fitted;
 }
 

@@ -8,12 +8,12 @@ namespace berth {
 namespace {
 
 // Far beyond any run, and small enough to add to an instant.
-constexpr double kLongestUs = 1e18;
+constexpr double kLongestGapUs = 1e18;
 
 // At least a microsecond, so that what starts also lasts, and drawing comes to an end.
 TimeUs draw_us(TimeUs mean_us, Rng& rng) {
   const double us = rng.exponential(1.0) * static_cast<double>(std::max<TimeUs>(0, mean_us));
-  return std::max<TimeUs>(1, std::llround(std::min(us, kLongestUs)));
+  return std::max<TimeUs>(1, std::llround(std::min(us, kLongestGapUs)));
 }
 
 // Calls start(at) and end(at) of each period in turn.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kAllRooms = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t milli_of(double part) {
   return std::llround(part * static_cast<double>(kWholeGpuMilli));
@@ -107,7 +107,7 @@ void IdealServer::list(const Cluster& cluster, const Job& job, std::int64_t task
   candidates_.clear();
   candidate_of_.assign(cluster.servers.size(), 0);
   traffic_.resize(cluster.servers.size());
-  (void)find_rooms(cluster, job, kNoLimit);
+  (void)find_rooms(cluster, job, kAllRooms);
   std::ranges::sort(rooms_, {}, &Room::server);
   std::int64_t in_all = 0;
   for (const Room& room : rooms_) in_all += room.in_all();

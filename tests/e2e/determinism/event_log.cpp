@@ -23,7 +23,7 @@ constexpr std::uint64_t kSeed = 7;
 // More work than the cluster can do at once, so that every policy has to choose.
 Status print_log(const PolicyInfo& info, std::string_view predictor, Sharing sharing) {
   BERTH_TRY(trace::Trace trace,
-            trace::generate_philly_like({.jobs = 1500, .load = 1.2, .gpus = 64}, Rng(kSeed)));
+            trace::generate_philly_like({.jobs = 600, .load = 1.2, .gpus = 64}, Rng(kSeed)));
   Cluster cluster;
   cluster.gpu_types.push_back({});
   for (const std::uint32_t gpus : {8, 8, 8, 8, 8, 8, 4, 4, 4, 2, 2}) {
