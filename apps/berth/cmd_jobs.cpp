@@ -64,8 +64,11 @@ Status why_job(const Args& args) {
 Status print_log(const Args& args) {
   BERTH_TRY(const std::int64_t number, one_job(args));
   BERTH_TRY(const std::int64_t task, args.integer("--task", 0, 1'000'000));
+  const bool both = args.flag("--out") == args.flag("--err");
   std::string target = fmt::format("/v1/jobs/{}/logs?task={}&stream={}", number, task,
-                                   args.flag("--err") ? "err" : "out");
+                                   both                 ? "both"
+                                   : args.flag("--err") ? "err"
+                                                        : "out");
   if (args.has("--attempt")) target += "&attempt=" + escaped(args.text("--attempt"));
   if (args.has("--tail")) target += "&tail=" + escaped(args.text("--tail"));
   if (args.flag("--follow")) target += "&follow=1";
@@ -161,19 +164,29 @@ std::vector<Command> job_commands() {
                      [](const Args& args) { return ended(show_job(args)); }));
   out.push_back(make("why", "why a job waits, what is ahead, and when it may start", "berth why 7",
                      {job_option(false)}, [](const Args& args) { return ended(why_job(args)); }));
-  out.push_back(make(
-      "logs", "what a job has printed", "berth logs -f 7",
-      {job_option(false),
-       {.name = "--follow",
-        .metavar = "",
-        .help = "until it has ended",
-        .kind = OptionKind::kFlag,
-        .alias = "-f"},
-       {.name = "--task", .metavar = "K", .help = "of which task", .default_value = "0"},
-       {.name = "--err", .metavar = "", .help = "its standard error", .kind = OptionKind::kFlag},
-       {.name = "--attempt", .metavar = "K", .help = "of which run; by default the last"},
-       {.name = "--tail", .metavar = "BYTES", .help = "only so much of its end"}},
-      [](const Args& args) { return ended(print_log(args)); }));
+  out.push_back(
+      make("logs", "what a job has printed, on its standard output and error",
+           "berth logs -f --tail 20 7",
+           {job_option(false),
+            {.name = "--follow",
+             .metavar = "",
+             .help = "until the job has ended, from run to run",
+             .kind = OptionKind::kFlag,
+             .alias = "-f"},
+            {.name = "--task", .metavar = "K", .help = "of which task", .default_value = "0"},
+            {.name = "--out",
+             .metavar = "",
+             .help = "its standard output alone, byte by byte",
+             .kind = OptionKind::kFlag},
+            {.name = "--err",
+             .metavar = "",
+             .help = "its standard error alone, byte by byte",
+             .kind = OptionKind::kFlag},
+            {.name = "--attempt",
+             .metavar = "K",
+             .help = "of which run; by default the last, and with -f those after it"},
+            {.name = "--tail", .metavar = "N", .help = "only the last N lines of each"}},
+           [](const Args& args) { return ended(print_log(args)); }));
   out.push_back(make("cancel", "end jobs", "berth cancel 7 8",
                      {job_option(true),
                       {.name = "--now",

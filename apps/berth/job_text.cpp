@@ -192,8 +192,7 @@ std::string why_page(const Json& why) {
   if (reason != state && reason != "runs") out += ": " + printable(reason, 500);
   out += "\n";
   if (state == "failed") {
-    out += fmt::format("what it printed: berth logs {0}, berth logs --err {0}\n",
-                       count_of(why, "job"));
+    out += fmt::format("what it printed: berth logs {}\n", count_of(why, "job"));
   }
   if (why.contains("priority") && why["priority"].is_object()) {
     const Json& priority = why["priority"];

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "jobspec/job_file.h"
 #include "server/api_json.h"
-#include "server/streams.h"
+#include "server/event_stream.h"
 
 namespace berth {
 namespace {
@@ -318,35 +318,58 @@ HttpResponse Api::show(const JobRecord& record, const Peer& peer) {
 
 HttpResponse Api::logs(const JobRecord& record, const HttpRequest& request) {
   if (!may_change(*request.peer, record)) return not_yours(record);
-  if (record.attempts == 0) return berth::error_response(404, "it has not begun to run yet");
+  const bool follow = is_set(request, "follow");
+  if (record.attempts == 0 && !follow) {
+    return berth::error_response(404, "it has not begun to run yet");
+  }
+  const bool one_run = request.parameter("attempt").has_value();
   const auto attempt = number_of(request, "attempt", record.attempts, 1, record.attempts);
   const auto task = number_of(request, "task", 0, 0, kMaxTasksPerJob - 1);
-  const auto tail = number_of(request, "tail", -1, 0, std::numeric_limits<std::int64_t>::max());
-  const std::string_view stream = request.parameter("stream").value_or("out");
+  const auto tail = number_of(request, "tail", -1, 0, kMostLookedForLines);
+  const std::string_view stream = request.parameter("stream").value_or("both");
   const auto spec = read_job_json(record.spec_json);
   const std::uint32_t tasks = spec ? spec->tasks() : 1;
   if (task && *task >= tasks) {
     return berth::error_response(404, fmt::format("it has {}", counted(tasks, "task")), "task");
   }
-  if (!attempt) return bad_parameter("attempt", fmt::format("1 to {}", record.attempts));
+  if (!attempt) {
+    return bad_parameter("attempt", record.attempts == 0 ? "none: it has not begun to run yet"
+                                                         : fmt::format("1 to {}", record.attempts));
+  }
   if (!task) return bad_parameter("task", "the number of a task, from 0");
-  if (!tail) return bad_parameter("tail", "a number of bytes");
-  if (stream != "out" && stream != "err") return bad_parameter("stream", "out or err");
-  const auto number = static_cast<std::uint32_t>(*attempt);
-  LogPart part{.path = fmt::format("{}/{}.{}", backend_.folder(attempt_key(record.number, number)),
-                                   *task, stream),
-               .tail_bytes = *tail};
-  if (is_set(request, "follow")) {
-    part.grows = [this, job = record.number, number] {
-      const LiveJob* live = controller_.jobs().find(job);
-      return live != nullptr && live->attempt && live->attempt->record.attempt == number;
+  if (!tail) return bad_parameter("tail", fmt::format("0 to {} lines", kMostLookedForLines));
+  if (stream != "out" && stream != "err" && stream != "both") {
+    return bad_parameter("stream", "out, err or both");
+  }
+  LogQuery query{
+      .folder = [this, job = record.number](
+                    std::uint32_t number) { return backend_.folder(attempt_key(job, number)); },
+      .task = static_cast<std::uint32_t>(*task),
+      .attempt = static_cast<std::uint32_t>(*attempt),
+      .out = stream != "err",
+      .err = stream != "out",
+      .tail_lines = *tail};
+  if (follow) {
+    query.now = [this, job = record.number, only = one_run ? query.attempt : 0] {
+      return log_moment(job, only);
     };
   }
-  auto log = log_stream(part);
+  auto log = log_stream(std::move(query));
   if (!log) return berth::error_response(404, "no such log: " + log.error().text());
   return {.content_type = "application/octet-stream",
           .headers = {{"Cache-Control", "no-store"}},
           .stream = std::move(*log)};
+}
+
+// `only`: of this run alone; 0: of the job.
+LogMoment Api::log_moment(JobNumber number, std::uint32_t only) const {
+  const LiveJob* live = controller_.jobs().find(number);
+  if (only > 0) {
+    return {only, live != nullptr && live->attempt && live->attempt->record.attempt == only};
+  }
+  if (live != nullptr) return {live->record.attempts, true};
+  const auto ended = controller_.record(number);
+  return {ended && *ended ? (*ended)->attempts : 0, false};
 }
 
 HttpResponse Api::change(const JobRecord& record, const HttpRequest& request) {

@@ -8,6 +8,7 @@
 
 #include "controller/controller.h"
 #include "server/http.h"
+#include "server/log_stream.h"
 #include "store/store.h"
 
 namespace berth {
@@ -35,6 +36,7 @@ class Api {
   [[nodiscard]] HttpResponse on_job(const HttpRequest& request);
   [[nodiscard]] HttpResponse show(const JobRecord& record, const Peer& peer);
   [[nodiscard]] HttpResponse logs(const JobRecord& record, const HttpRequest& request);
+  [[nodiscard]] LogMoment log_moment(JobNumber number, std::uint32_t only) const;
   [[nodiscard]] HttpResponse change(const JobRecord& record, const HttpRequest& request);
   [[nodiscard]] HttpResponse status() const;
   [[nodiscard]] HttpResponse health() const;

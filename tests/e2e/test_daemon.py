@@ -62,9 +62,11 @@ def users_words(berth):
     (first,) = berth.submit("--hold", "--name", "first", "--", "sh", "-c", "echo one; sleep 0.2; echo two >&2")
     check(berth.ask("why", first)["reason"]["code"] == "held", "it says that it is held")
     berth.run("release", first)
-    check(berth.run("logs", "-f", first) == "one\n", "its output")
+    both = "one\n==> standard error <==\ntwo\n"
+    check(berth.run("logs", "-f", first) == both, "what it prints")
     berth.until_idle()
-    check(berth.run("logs", "--err", first) == "two\n", "its standard error")
+    for option, text in [("--tail=1", both), ("--out", "one\n"), ("--err", "two\n")]:
+        check(berth.run("logs", option, first) == text, f"logs {option}")
     check(berth.job(first)["state"] == "finished", "it has finished")
     berth.run("requeue", first)
     berth.until_idle()
@@ -79,6 +81,18 @@ def users_words(berth):
     check({berth.state(number) for number in numbers} == {"stopped"}, "all are cancelled")
     berth.run("cancel", numbers[0], code=2)
     berth.run("show", 10**6, code=2)
+
+
+def logs_go_on(berth):
+    """logs -f begins before the job does, and goes on where it is run again."""
+    code = "echo run $BERTH_ATTEMPT; [ $BERTH_ATTEMPT = 2 ]"
+    (number,) = berth.submit("--hold", "--restarts", "1", "--", "sh", "-c", code)
+    berth.run("logs", number, code=2)
+    with subprocess.Popen([BERTH, "logs", "-f", "--data", berth.data, str(number)], text=True,
+                          stdout=subprocess.PIPE) as logs:
+        berth.run("release", number)
+        text, _ = logs.communicate(timeout=60)
+    check(logs.returncode == 0 and text == "run 1\n==> run 2 <==\nrun 2\n", f"both runs: {text!r}")
 
 
 def giving_way(berth):
@@ -191,6 +205,7 @@ def main():
         words_and_values(berth)
         ends_are_explained(berth)
         users_words(berth)
+        logs_go_on(berth)
         giving_way(berth)
     the_port()
     folders()

@@ -161,7 +161,7 @@ TEST_F(ApiTest, LogsAreReadThroughRotation) {
   live_.turn();
   EXPECT_FALSE(response.stream->read(text, 1'000));
   text.clear();
-  HttpResponse tail = ask("GET", "/v1/jobs/1/logs?tail=10");
+  HttpResponse tail = ask("GET", "/v1/jobs/1/logs?tail=2");
   while (tail.stream->read(text, 3)) {
   }
   EXPECT_EQ(text, "two\nthree\n");
