@@ -22,6 +22,7 @@
 #include "commands.h"
 #include "console.h"
 #include "controller/controller.h"
+#include "jobspec/units.h"
 #include "run_setup.h"
 #include "server/api.h"
 #include "store/store.h"
@@ -91,6 +92,16 @@ Status read_listen(const Args& args, HttpOptions& out) {
   return {};
 }
 
+Result<TimeUs> span_option(const Args& args, std::string_view name) {
+  const std::string text = args.text(name);
+  const auto span_us = parse_span_us(text);
+  if (span_us) return *span_us;
+  Error error = usage_error("not a length of time", std::string(name));
+  error.found = fmt::format("'{}'", printable(text));
+  error.expected = kSpanExample;
+  return fail(std::move(error));
+}
+
 Result<UpSettings> read_settings(const Args& args) {
   UpSettings out;
   out.data =
@@ -108,6 +119,7 @@ Result<UpSettings> read_settings(const Args& args) {
     BERTH_TRY(out.controller.slots.cores_beside_gpus,
               args.integer("--cores-beside-gpus", 0, 100'000));
   }
+  BERTH_TRY(out.controller.resize_after_us, span_option(args, "--resize-after"));
   if (args.has("--cluster")) {
     BERTH_TRY(out.backend.cluster, trace::load_cluster(args.text("--cluster")));
   }
@@ -267,6 +279,11 @@ Command up_command_info() {
            {.name = "--cores-beside-gpus",
             .metavar = "N",
             .help = "cores for jobs without a GPU; by default a quarter"},
+           {.name = "--resize-after",
+            .metavar = "T",
+            .help =
+                "a job that has begun is moved, or given another width, after T at the earliest",
+            .default_value = "60s"},
            {.name = "--socket", .metavar = "F", .help = "Unix socket; by default DIR/berth.sock"},
            {.name = "--listen",
             .metavar = "ADDRESS:PORT",

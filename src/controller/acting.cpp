@@ -43,6 +43,11 @@ int free_port() {
   return port;
 }
 
+bool same_places(std::span<const TaskPlace> a, std::span<const TaskPlace> b) {
+  return std::ranges::equal(
+      a, b, [](const auto& x, const auto& y) { return x.task == y.task && x.to == y.to; });
+}
+
 }  // namespace
 
 Result<JobSpec> Controller::stored_spec(JobNumber number) const {
@@ -61,14 +66,27 @@ std::vector<TaskPlace> Controller::wanted_places(const LiveJob& job) const {
   return out;
 }
 
+bool Controller::may_resize(LiveJob& job) {
+  const TimeUs at_us = job.attempt->since_us + options_.resize_after_us;
+  if (clock_.now_us() >= at_us) return true;
+  resizes_.emplace(at_us, job.record.number);
+  return false;
+}
+
+std::optional<TimeUs> Controller::resizes_at_us(const LiveJob& job) const {
+  if (!job.attempt || job.attempt->record.phase == AttemptPhase::kStopping) return std::nullopt;
+  const std::vector<TaskPlace> wanted = wanted_places(job);
+  if (wanted.empty() || same_places(wanted, job.attempt->places)) return std::nullopt;
+  return job.attempt->since_us + options_.resize_after_us;
+}
+
 void Controller::reconcile(LiveJob& job) {
   std::vector<TaskPlace> wanted = wanted_places(job);
   blocked_.erase(job.record.number);
   if (job.attempt) {
-    const bool same = std::ranges::equal(
-        wanted, job.attempt->places,
-        [](const auto& a, const auto& b) { return a.task == b.task && a.to == b.to; });
-    if (same || job.attempt->record.phase == AttemptPhase::kStopping) return;
+    if (same_places(wanted, job.attempt->places)) return;
+    if (job.attempt->record.phase == AttemptPhase::kStopping) return;
+    if (!wanted.empty() && !may_resize(job)) return;
     const std::string_view reason = job.record.hold != HoldState::kNone ? "held"
                                     : wanted.empty()                    ? "preempted"
                                                                         : "moved";
@@ -137,7 +155,8 @@ void Controller::launch(LiveJob& job, std::vector<TaskPlace> places) {
                                        .places_json = places_text(places),
                                        .intent_unix_us = clock_.unix_us()},
                             .places = std::move(places),
-                            .held = held};
+                            .held = held,
+                            .since_us = clock_.now_us()};
   placed_.insert(job.record.number);
   follow_reports_of(job, *spec, job.record.attempts);
   job.reports->set_replicas(static_cast<std::uint32_t>(

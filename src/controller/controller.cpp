@@ -287,6 +287,11 @@ void Controller::heed_timers(TimeUs now_us) {
       admit_stored(*job);
     }
   }
+  while (!resizes_.empty() && resizes_.begin()->first <= now_us) {
+    const JobNumber number = resizes_.begin()->second;
+    resizes_.erase(resizes_.begin());
+    if (LiveJob* job = jobs_.find(number); job != nullptr && job->attempt) reconcile(*job);
+  }
   while (!time_limits_.empty() && time_limits_.begin()->first <= now_us) {
     const JobNumber number = time_limits_.begin()->second;
     time_limits_.erase(time_limits_.begin());
@@ -383,6 +388,7 @@ TimeUs Controller::idle_us(TimeUs most_us) const {
   TimeUs next = std::min(now_us + most_us, std::max(round_us, next_round_us_));
   if (!delayed_.empty()) next = std::min(next, delayed_.begin()->first);
   if (!time_limits_.empty()) next = std::min(next, time_limits_.begin()->first);
+  if (!resizes_.empty()) next = std::min(next, resizes_.begin()->first);
   if (!placed_.empty()) next = std::min(next, next_reports_us_);
   if (!journal_.empty())
     next = std::min(next, journal_.trouble().empty() ? now_us : next_flush_us_);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -38,6 +39,11 @@ struct ControllerOptions {
   std::uint32_t default_cpu_milli = 1000;  // of a worker that states neither GPUs nor cores
   // A job is tried again so often after machines or supervisors died under it.
   std::uint32_t most_losses = 10;
+  // A job that has begun is given other places, or another width, at the earliest after so long: on
+  // real machines each time is a restart. What the policy decides meanwhile comes to one change, or
+  // to none. Policies' own rules (least_run_s, cooldown_s) say who may be asked to leave or moved
+  // to relieve a server; that a job may grow at once is right only where it costs nothing.
+  TimeUs resize_after_us = kUsPerMin;
   // Ended jobs that predictors learn from after a restart.
   std::size_t history_jobs = 512;
   TimeSource time = machine_time();
@@ -93,6 +99,8 @@ class Controller {
   [[nodiscard]] Result<std::optional<JobRecord>> record(JobNumber number) const;
   // The same of one that has not ended, without its specification.
   [[nodiscard]] JobRecord record_of(const LiveJob& job) const;
+  // The policy wants it elsewhere or of another width: when that is done at the earliest.
+  [[nodiscard]] std::optional<TimeUs> resizes_at_us(const LiveJob& job) const;
   // Placed by the policy, but waits until those have left who hold its devices.
   [[nodiscard]] bool waits_for_room(const LiveJob& job) const {
     return blocked_.contains(job.record.number);
@@ -130,6 +138,7 @@ class Controller {
   [[nodiscard]] AttemptLaunch attempt_launch(const LiveJob& job, const JobSpec& spec,
                                              std::span<const TaskPlace> places) const;
   [[nodiscard]] std::vector<TaskPlace> wanted_places(const LiveJob& job) const;
+  [[nodiscard]] bool may_resize(LiveJob& job);
   [[nodiscard]] Result<JobSpec> stored_spec(JobNumber number) const;
 
   void touch(LiveJob& job);
@@ -163,6 +172,7 @@ class Controller {
   std::set<JobNumber> blocked_;                         // waits_for_room()
   std::set<std::pair<TimeUs, JobNumber>> delayed_;      // not before that instant
   std::set<std::pair<TimeUs, JobNumber>> time_limits_;  // of running ones
+  std::set<std::pair<TimeUs, JobNumber>> resizes_;      // not before that instant
   Version decided_at_ = ~Version{0};
   TimeUs next_round_us_ = 0;  // not before
   TimeUs policy_wake_us_ = kNever;

@@ -184,6 +184,7 @@ void Controller::on_started(const std::string& key, const ProcessId& supervisor)
   record.boot_id = supervisor.boot_id;
   if (record.start_unix_us < 0) {
     record.start_unix_us = clock_.unix_us();
+    job->attempt->since_us = clock_.now_us();
     note("started", *job, {});
   }
   journal_.put(record);

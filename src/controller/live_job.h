@@ -27,6 +27,7 @@ struct LiveAttempt {
   AttemptRecord record;
   std::vector<TaskPlace> places;  // in the policies' cluster
   Job held;                       // as it was when it began: what its processes take
+  TimeUs since_us = 0;            // that it runs, or is being started
 };
 
 struct LiveJob {

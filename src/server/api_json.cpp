@@ -62,8 +62,13 @@ Words reason_of(const Controller& controller, const JobRecord& record, const Liv
     if (attempt.phase == AttemptPhase::kStopping) {
       return {"stopping", "is asked to leave: " + attempt.stop_reason};
     }
-    return {std::string(state),
-            attempt.phase == AttemptPhase::kIntended ? "is being started" : "runs"};
+    if (attempt.phase == AttemptPhase::kIntended) return {std::string(state), "is being started"};
+    if (const auto at_us = controller.resizes_at_us(*live)) {
+      const TimeUs left_us = std::max<TimeUs>(0, *at_us - controller.clock().now_us());
+      return {std::string(state),
+              fmt::format("runs; is begun again with other places in {}", human_duration(left_us))};
+    }
+    return {std::string(state), "runs"};
   }
   if (record.hold != HoldState::kNone) {
     return {"held", record.hold == HoldState::kByUser ? "held by its user" : "held by an operator"};

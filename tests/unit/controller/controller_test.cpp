@@ -337,6 +337,46 @@ TEST_F(ControllerTest, RanksAreThoseOfTorchDistributed) {
   }
 }
 
+// Its own width grows at once in the policy's eyes; its processes are begun again once, later.
+TEST_F(ControllerTest, AJobThatHasJustBegunIsNotResized) {
+  backend_.renew(FakeBackend::machine(4, 4));
+  options_.policy = "berth";
+  open();
+  JobSpec blocker = job("blocker");
+  blocker.gpu_milli = 3000;
+  submit(blocker);
+  turn();
+  JobSpec elastic = job("elastic");
+  elastic.gpu_milli = 1000;
+  elastic.replicas = 4;
+  elastic.elastic = true;
+  const JobNumber number = submit(elastic);
+  turn();
+  ASSERT_TRUE(backend_.runs("2.1"));
+  EXPECT_EQ(backend_.attempts.at("2.1").launch.tasks.size(), 1U);
+  backend_.finish("1.1");
+  turn();
+  const LiveJob* live = controller_->jobs().find(number);
+  ASSERT_TRUE(controller_->resizes_at_us(*live)) << "the policy lets it grow at once";
+  EXPECT_FALSE(backend_.attempts.at("2.1").told_to_stop);
+  // As long as it may not be moved, what another scheduler finds is the same.
+  crash();
+  open();
+  turn();
+  EXPECT_FALSE(backend_.attempts.at("2.1").told_to_stop);
+  pass(options_.resize_after_us);
+  turn();
+  EXPECT_TRUE(backend_.attempts.at("2.1").told_to_stop);
+  backend_.let_leave();
+  turn();
+  ASSERT_TRUE(backend_.runs("2.2"));
+  EXPECT_EQ(backend_.attempts.at("2.2").launch.tasks.size(), 4U);
+  // Who leaves altogether does not wait.
+  ASSERT_TRUE(controller_->hold(number, HoldState::kByUser));
+  turn();
+  EXPECT_TRUE(backend_.attempts.at("2.2").told_to_stop);
+}
+
 TEST_F(ControllerTest, TheClockGoesOnWhateverTheWallClockDoes) {
   open();
   submit(job());
