@@ -25,7 +25,8 @@ Connection::Connection(ConnectionHost& host, Socket socket, std::uint64_t id,
       socket_(std::move(socket)),
       id_(id),
       peer_(peer),
-      reader_(host.limits(), host.budget()) {}
+      reader_(host.limits(), host.budget(),
+              [this](const RawRequest& head) { return host_.refuse(*this, head); }) {}
 
 void Connection::start() {
   set_deadline(host_.limits().idle_timeout_us);
@@ -39,7 +40,7 @@ void Connection::set_deadline(std::int64_t us) {
 void Connection::close() {
   if (phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosed;
-  if (stream_ != nullptr) host_.close_stream();
+  if (stream_ != nullptr) host_.close_stream(*this);
   stream_.reset();
   reader_.restart();  // before the client can see the end
   error_code ignored;
@@ -148,7 +149,7 @@ void Connection::refuse(const Refusal& refusal) {
 
 void Connection::respond(HttpResponse response, bool keep_alive, bool with_body, bool old) {
   keep_alive_ = keep_alive;
-  if (response.stream != nullptr && with_body && !host_.open_stream()) {
+  if (response.stream != nullptr && with_body && !host_.open_stream(*this)) {
     response = refusal_response(503, "too many responses that go on");
   }
   if (response.stream == nullptr) {
@@ -203,7 +204,7 @@ void Connection::continue_stream() {
 
 void Connection::end_stream() {
   stream_.reset();
-  host_.close_stream();
+  host_.close_stream(*this);
   phase_ = Phase::kWriting;
   if (!stream_chunked_) keep_alive_ = false;
   after_response();

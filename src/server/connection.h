@@ -28,11 +28,13 @@ class ConnectionHost {
   virtual void closed(Connection& connection) = 0;
   // The handler's answer, or the refusal of somebody who may not ask.
   virtual HttpResponse answer(const Connection& connection, RawRequest request) = 0;
+  // Before its body is read: the refusal of somebody who may not ask.
+  virtual std::optional<Refusal> refuse(const Connection& connection, const RawRequest& head) = 0;
   [[nodiscard]] virtual const HttpLimits& limits() const = 0;
   [[nodiscard]] virtual BodyBudget& budget() = 0;
-  // One more response that goes on; false: there are as many as may be.
-  [[nodiscard]] virtual bool open_stream() = 0;
-  virtual void close_stream() = 0;
+  // One more response that goes on; false: there are as many as may be, of all or of this user.
+  [[nodiscard]] virtual bool open_stream(const Connection& connection) = 0;
+  virtual void close_stream(const Connection& connection) = 0;
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {

@@ -61,10 +61,13 @@ struct HttpLimits {
   std::size_t tcp_connections = 128;             // of these: who has no token yet keeps nobody out
   std::size_t connections_per_uid = 64;          // of the Unix socket
   std::size_t streams = 64;                      // responses that go on
+  std::size_t streams_per_uid = 16;              // of these; who has the token is one user
   std::int64_t request_timeout_us = 10'000'000;  // from the first byte to the last of a request
   std::int64_t idle_timeout_us = 60'000'000;     // between requests
   std::int64_t write_timeout_us = 30'000'000;    // a client that does not read
-  std::size_t buffered_bytes = 64 << 20;  // of all bodies that are being read together: then 503
+  // Of all bodies that are being read together: then 503. Who has neither a uid nor the token sends
+  // none: such a body is refused before it is read.
+  std::size_t buffered_bytes = 64 << 20;
 };
 
 struct HttpOptions {

@@ -155,15 +155,29 @@ class AsioServer final : public HttpServer, public ConnectionHost {
   }
   [[nodiscard]] const HttpLimits& limits() const override { return options_.limits; }
   [[nodiscard]] BodyBudget& budget() override { return budget_; }
-  [[nodiscard]] bool open_stream() override {
-    if (streams_ >= options_.limits.streams) return false;
+  [[nodiscard]] bool open_stream(const Connection& connection) override {
+    std::size_t& own = streams_by_uid_[uid_of(connection)];
+    if (streams_ >= options_.limits.streams || own >= options_.limits.streams_per_uid) return false;
     ++streams_;
+    ++own;
     return true;
   }
-  void close_stream() override { --streams_; }
+  void close_stream(const Connection& connection) override {
+    --streams_;
+    const auto own = streams_by_uid_.find(uid_of(connection));
+    if (--own->second == 0) streams_by_uid_.erase(own);
+  }
+
+  std::optional<Refusal> refuse(const Connection& connection, const RawRequest& head) override {
+    if (auto refusal = refuse_page(connection, head)) return refusal;
+    if (!asker(connection, head)) return Refusal{401, "a token is needed before a body is read"};
+    return std::nullopt;
+  }
 
   HttpResponse answer(const Connection& connection, RawRequest raw) override {
-    if (auto refusal = refuse_page(connection, raw)) return std::move(*refusal);
+    if (const auto refusal = refuse_page(connection, raw)) {
+      return refusal_response(refusal->status, refusal->why);
+    }
     auto target = parse_target(raw.target);
     if (!target) return refusal_response(400, "bad target");
     HttpRequest request;
@@ -173,11 +187,7 @@ class AsioServer final : public HttpServer, public ConnectionHost {
     request.content_type = std::move(raw.content_type);
     request.body = std::move(raw.body);
     request.last_event_id = std::move(raw.last_event_id);
-    request.peer = connection.peer();
-    if (!request.peer) {
-      const auto token = bearer_token(raw.authorization);
-      if (token && same_secret(*token, options_.token)) request.peer = options_.token_peer;
-    }
+    request.peer = asker(connection, raw);
     try {
       return handler_(request);
     } catch (const std::exception&) {
@@ -186,15 +196,28 @@ class AsioServer final : public HttpServer, public ConnectionHost {
   }
 
  private:
+  [[nodiscard]] std::optional<Peer> asker(const Connection& connection,
+                                          const RawRequest& raw) const {
+    if (connection.peer()) return connection.peer();
+    const auto token = bearer_token(raw.authorization);
+    if (token && same_secret(*token, options_.token)) return options_.token_peer;
+    return std::nullopt;
+  }
+
+  // Whose streams they are: over TCP nobody else has any.
+  [[nodiscard]] std::uint32_t uid_of(const Connection& connection) const {
+    return connection.peer().value_or(options_.token_peer).uid;
+  }
+
   // What a browser sends for a page of somebody else's.
-  [[nodiscard]] std::optional<HttpResponse> refuse_page(const Connection& connection,
-                                                        const RawRequest& raw) const {
+  [[nodiscard]] std::optional<Refusal> refuse_page(const Connection& connection,
+                                                   const RawRequest& raw) const {
     const bool over_tcp = !connection.peer().has_value();
     if (over_tcp && !raw.host.empty() && !is_own_host(raw.host, options_.tcp_address)) {
-      return refusal_response(403, "the Host header names another machine");
+      return Refusal{403, "the Host header names another machine"};
     }
     if (raw.has_origin && !is_own_origin(raw.origin, raw.host)) {
-      return refusal_response(403, "the Origin header names another site");
+      return Refusal{403, "the Origin header names another site"};
     }
     return std::nullopt;
   }
@@ -304,6 +327,7 @@ class AsioServer final : public HttpServer, public ConnectionHost {
   std::vector<std::unique_ptr<Watch>> watches_;
   std::map<std::uint64_t, std::shared_ptr<Connection>> connections_;
   std::map<std::uint32_t, std::size_t> by_uid_;
+  std::map<std::uint32_t, std::size_t> streams_by_uid_;
   std::deque<std::shared_ptr<Connection>> ready_;
   std::uint64_t last_id_ = 0;
   std::size_t streams_ = 0;

@@ -5,6 +5,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 #include <limits>
+#include <utility>
 
 #include "server/target.h"
 
@@ -69,6 +70,7 @@ class RequestReader::Parser final : public http::basic_parser<true> {
   ~Parser() override { budget_.used -= request_.body.size(); }
 
   [[nodiscard]] const Refusal& refusal() const { return refusal_; }
+  [[nodiscard]] const RawRequest& head() const { return request_; }
   [[nodiscard]] bool expects_continue() const { return expects_continue_; }
   [[nodiscard]] bool before_chunk() const { return chunked() && chunk_left_ == 0; }
   [[nodiscard]] bool had_chunk() const { return had_chunk_; }
@@ -179,8 +181,8 @@ class RequestReader::Parser final : public http::basic_parser<true> {
   std::uint64_t chunk_left_ = 0;
 };
 
-RequestReader::RequestReader(const HttpLimits& limits, BodyBudget& budget)
-    : limits_(limits), budget_(budget) {
+RequestReader::RequestReader(const HttpLimits& limits, BodyBudget& budget, BodyCheck check)
+    : limits_(limits), budget_(budget), check_(std::move(check)) {
   restart();
 }
 
@@ -264,6 +266,12 @@ void RequestReader::read_head(std::string& input) {
     return;
   }
   input.erase(0, head_size_);
+  if (!parser_->is_done() && check_) {
+    if (const auto why = check_(parser_->head())) {
+      refuse(why->status, why->why);
+      return;
+    }
+  }
   state_ = parser_->is_done() ? State::kComplete : State::kBody;
   wants_continue_ = state_ == State::kBody && parser_->expects_continue() && input.empty();
 }

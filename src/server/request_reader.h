@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,6 +39,9 @@ struct Refusal {
   std::string_view why;
 };
 
+// Whether a body may come, asked when the head has: nothing of it is taken before.
+using BodyCheck = std::function<std::optional<Refusal>(const RawRequest& head)>;
+
 class RequestReader {
  public:
   enum class State : std::uint8_t { kIdle, kHead, kBody, kComplete, kRefused };
@@ -44,8 +49,8 @@ class RequestReader {
   // More is a request with too many headers.
   static constexpr std::size_t kMostHeaders = 256;
 
-  // Both must outlive it.
-  RequestReader(const HttpLimits& limits, BodyBudget& budget);
+  // Limits and budget must outlive it. No `check`: every body may come.
+  RequestReader(const HttpLimits& limits, BodyBudget& budget, BodyCheck check = {});
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
   ~RequestReader();
@@ -74,6 +79,7 @@ class RequestReader {
 
   const HttpLimits& limits_;
   BodyBudget& budget_;
+  BodyCheck check_;
   std::unique_ptr<Parser> parser_;
   State state_ = State::kIdle;
   Refusal refusal_;

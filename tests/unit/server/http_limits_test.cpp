@@ -146,6 +146,33 @@ TEST(HttpLimitsTest, StreamsAreCounted) {
   EXPECT_EQ(http_request(server.unix_endpoint(), "GET", "/countdown").value().status, 200);
 }
 
+TEST(HttpLimitsTest, OneUsersStreamsLeaveRoomForOthers) {
+  TestServer server([](HttpOptions& options) { options.limits.streams_per_uid = 1; });
+  RawClient mine(server.unix_path());
+  mine.send("GET /ticker HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  mine.receive_until("tick\n");
+  EXPECT_EQ(http_request(server.unix_endpoint(), "GET", "/countdown").value().status, 503);
+  EXPECT_EQ(http_request(server.tcp_endpoint("secret"), "GET", "/countdown").value().status, 200);
+}
+
+// Who has no token fills no budget: the answer comes before a byte of the body is sent.
+TEST(HttpLimitsTest, WithoutATokenNoBodyIsRead) {
+  TestServer server;
+  for (const std::string_view fields :
+       {"Content-Length: 90000\r\n", "Transfer-Encoding: chunked\r\n",
+        "Content-Length: 90000\r\nExpect: 100-continue\r\n",
+        "Content-Length: 90000\r\nAuthorization: Bearer wrong\r\n"}) {
+    RawClient client(server.port());
+    client.send(post(fields));
+    const std::string answer = client.receive_until("\r\n\r\n");
+    EXPECT_EQ(status_of(answer), "401") << fields;
+    EXPECT_TRUE(has(answer, "WWW-Authenticate")) << fields;
+  }
+  RawClient client(server.port());
+  client.send(post("Content-Length: 2\r\nAuthorization: Bearer secret\r\n", "xy"));
+  EXPECT_TRUE(has(client.receive_until("body=2"), "200"));
+}
+
 TEST(HttpLimitsTest, BodiesTogetherAreBounded) {
   TestServer server([](HttpOptions& options) { options.limits.buffered_bytes = 100'000; });
   auto status_of_body = [&](std::size_t size) {
