@@ -35,7 +35,7 @@ std::string duration_of(const Json& json, const char* key) {
 std::string instant_of(const Json& json, const char* key) {
   const auto s = number_of(json, key);
   if (!s) return "";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(*s)));
+  return fmt::format("{:%Y-%m-%d %H:%M:%S %z}", fmt::localtime(static_cast<std::time_t>(*s)));
 }
 
 std::string count_of(const Json& json, const char* key) {
@@ -249,11 +249,9 @@ std::string nodes_table(const Json& nodes) {
                {"", Align::kLeft}});
   if (!nodes.is_array()) return "";
   for (const Json& node : nodes) {
-    std::int64_t tasks = 0;
     std::size_t down = 0;
     if (node.contains("each") && node["each"].is_array()) {
       for (const Json& device : node["each"]) {
-        tasks += static_cast<std::int64_t>(number_of(device, "tasks").value_or(0));
         if (device.value("up", true) == false) ++down;
       }
     }
@@ -261,7 +259,7 @@ std::string nodes_table(const Json& nodes) {
     table.add_row({printable(text_of(node, "node"), 40),
                    kind == "cores" ? kind : printable(text_of(node, "type") + " " + kind, 40),
                    fmt::format("{:.4g}", number_of(node, "free").value_or(0)),
-                   count_of(node, "devices"), with_thousands(tasks),
+                   count_of(node, "devices"), count_of(node, "tasks"),
                    down > 0 ? fmt::format("{} used by others or broken", down) : ""});
   }
   return table.text(stdout_has_colour());

@@ -156,6 +156,7 @@ void Controller::launch(LiveJob& job, std::vector<TaskPlace> places) {
                                        .intent_unix_us = clock_.unix_us()},
                             .places = std::move(places),
                             .held = held,
+                            .slots_per_worker = model_.tasks_per_worker(*spec),
                             .since_us = clock_.now_us()};
   placed_.insert(job.record.number);
   follow_reports_of(job, *spec, job.record.attempts);

@@ -25,9 +25,10 @@ enum class Fate : std::uint8_t {
 
 struct LiveAttempt {
   AttemptRecord record;
-  std::vector<TaskPlace> places;  // in the policies' cluster
-  Job held;                       // as it was when it began: what its processes take
-  TimeUs since_us = 0;            // that it runs, or is being started
+  std::vector<TaskPlace> places;       // in the policies' cluster
+  Job held;                            // as it was when it began: what its processes take
+  std::uint32_t slots_per_worker = 1;  // tasks of the policies' cluster that are one process
+  TimeUs since_us = 0;                 // that it runs, or is being started
 };
 
 struct LiveJob {

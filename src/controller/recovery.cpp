@@ -103,8 +103,11 @@ Status Controller::recover_job(const JobRecord& stored, const AttemptRecord* att
   if (attempt->start_unix_us >= 0) {
     since_us = std::min(since_us, clock_.from_unix_us(attempt->start_unix_us));
   }
-  job.attempt = LiveAttempt{
-      .record = *attempt, .places = std::move(places), .held = modelled.job, .since_us = since_us};
+  job.attempt = LiveAttempt{.record = *attempt,
+                            .places = std::move(places),
+                            .held = modelled.job,
+                            .slots_per_worker = model_.tasks_per_worker(*spec),
+                            .since_us = since_us};
   placed_.insert(job.record.number);
   job.reports->set_replicas(static_cast<std::uint32_t>(
       std::max<std::size_t>(1, job.attempt->places.size() / modelled.job.partitions())));

@@ -90,7 +90,18 @@ tl::unexpected<Error> Fields::wrong(const Node& at, std::string field, std::stri
 }
 
 Error Fields::unknown_key(const Node& entry, const std::vector<std::string_view>& known) const {
-  return bad_input(file_, entry.key_line, entry.key, unknown_name("key", entry.key, known));
+  constexpr std::size_t kLongList = 8;
+  std::string message;
+  if (keys_page_.empty() || known.size() <= kLongList) {
+    message = unknown_name("key", entry.key, known);
+  } else {
+    message = unknown_name("key", entry.key, {});
+    if (const auto nearest = nearest_name(entry.key, known); !nearest.empty()) {
+      message += fmt::format("; did you mean '{}'?", nearest);
+    }
+    message += fmt::format(" (all keys: {})", keys_page_);
+  }
+  return bad_input(file_, entry.key_line, entry.key, std::move(message));
 }
 
 Status Fields::known_keys(const Node& map, std::string_view field,

@@ -26,7 +26,9 @@ struct Decimal {
 
 class Fields {
  public:
-  explicit Fields(std::string_view file) : file_(file) {}
+  // `keys_page`: where all keys are explained; errors name it instead of all of a long list.
+  explicit Fields(std::string_view file, std::string_view keys_page = {})
+      : file_(file), keys_page_(keys_page) {}
 
   [[nodiscard]] std::string_view file() const { return file_; }
   [[nodiscard]] tl::unexpected<Error> wrong(const Node& at, std::string field,
@@ -39,6 +41,7 @@ class Fields {
 
  private:
   std::string_view file_;
+  std::string_view keys_page_;
 };
 
 }  // namespace berth::document

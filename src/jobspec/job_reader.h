@@ -16,7 +16,7 @@ class JobReader {
  public:
   // `directory`: for a relative one, and for one that is missing; "": neither is right.
   JobReader(std::string_view file, Syntax syntax, const std::string& directory)
-      : fields_(file), syntax_(syntax), directory_(&directory) {}
+      : fields_(file, "docs/job-file.md"), syntax_(syntax), directory_(&directory) {}
 
   [[nodiscard]] Result<JobSpec> read(const document::Node& root);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "policy/common/cached_policy.h"
@@ -255,9 +256,29 @@ Json why_json(const Controller& controller, const JobRecord& record, const LiveJ
   return out;
 }
 
+namespace {
+
+// Processes by server; a worker with several devices is one.
+std::vector<std::uint32_t> tasks_by_server(const Controller& controller) {
+  std::vector<std::uint32_t> out(controller.slots().cluster().servers.size(), 0);
+  for (const auto& [number, job] : controller.jobs()) {
+    if (!job.attempt) continue;
+    std::optional<std::uint32_t> last;
+    for (const TaskPlace& place : job.attempt->places) {
+      const std::uint32_t worker = place.task / job.attempt->slots_per_worker;
+      if (last != worker) ++out[place.to.server.index()];
+      last = worker;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 Json nodes_json(const Controller& controller) {
   const Cluster& cluster = controller.slots().cluster();
   const ClusterView view = controller.state().view(controller.clock().now_us());
+  const std::vector<std::uint32_t> tasks = tasks_by_server(controller);
   Json out = Json::array();
   for (std::size_t s = 0; s < cluster.servers.size(); ++s) {
     const Server& server = cluster.servers[s];
@@ -278,6 +299,7 @@ Json nodes_json(const Controller& controller) {
                    {"up", view.servers[s].up},
                    {"devices", server.gpus},
                    {"free", static_cast<double>(free_milli) / 1000.0},
+                   {"tasks", tasks[s]},
                    {"memory_mib_per_device", type.memory_mib > 0 ? Json(type.memory_mib) : Json()},
                    {"each", std::move(devices)}});
   }

@@ -165,7 +165,9 @@ TEST(JobFile, WrongValuesAreNamedWithTheirLine) {
       {"command: [a, ~]\n", "j.yaml:1: command[1]: not valid: found nothing"},
       {"command: [a, [b]]\n", "command[1]: not valid: found a list"},
       {"command: [\"a\\x00b\"]\n", "command[0]: not valid: found a byte that is zero"},
-      {a + "gpu: 1\n", "j.yaml:2: gpu: unknown key 'gpu'; did you mean 'gpus'?"},
+      {a + "gpu: 1\n",
+       "j.yaml:2: gpu: unknown key 'gpu'; did you mean 'gpus'? (all keys: "
+       "docs/job-file.md)"},
       {a + "gpus: 010\n", "j.yaml:2: gpus: not valid: found '010'"},
       {a + "gpus: 1.5\n", "gpus"},
       {a + "gpus: -1\n", "gpus"},
