@@ -291,7 +291,7 @@ Command submit_command_info() {
        .kind = OptionKind::kFlag},
       {.name = "--token",
        .metavar = "TEXT",
-       .help = "submitted again with the same one: the same job"},
+       .help = "submitted again with the same one: the same job, once; another job: refused"},
       {.name = "--wait", .metavar = "", .help = "until it has ended", .kind = OptionKind::kFlag}};
   options.insert(options.end(), more.begin(), more.end());
   return {.path = "submit",

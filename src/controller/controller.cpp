@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "jobspec/job_file.h"
@@ -16,6 +17,7 @@ constexpr TimeUs kReportsEveryUs = kUsPerS / 2;
 // What is acknowledged survives a loss of power after at most so long.
 constexpr TimeUs kPowerEveryUs = kUsPerS / 10;
 constexpr TimeUs kRetryFlushUs = kUsPerS;
+constexpr TimeUs kLookAtStoreUs = kUsPerS;
 // Rounds take at most about a third of the time.
 constexpr TimeUs kLeastGapUs = 2'000;
 constexpr TimeUs kMostGapUs = kUsPerS / 5;
@@ -26,6 +28,22 @@ constexpr std::size_t kDeadWeight = 1'024;
 
 Error wrong_state(std::string message) {
   return usage_error(std::move(message));
+}
+
+// Of two jobs as JSON: the keys that only one has, or that say something else.
+std::string different_keys(std::string_view a, std::string_view b) {
+  const auto one = nlohmann::json::parse(a, nullptr, false);
+  const auto other = nlohmann::json::parse(b, nullptr, false);
+  std::set<std::string> keys;
+  const auto add = [&keys](const nlohmann::json& from, const nlohmann::json& in) {
+    if (!from.is_object() || !in.is_object()) return;
+    for (const auto& [key, value] : from.items()) {
+      if (!in.contains(key) || in[key] != value) keys.insert(key);
+    }
+  };
+  add(one, other);
+  add(other, one);
+  return fmt::format("{}", fmt::join(keys, ", "));
 }
 
 Error no_such_job(JobNumber number) {
@@ -85,6 +103,17 @@ void Controller::touch(LiveJob& job) {
 // --- what users ask for
 // ----------------------------------------------------------------------------
 
+// Whether the job of a token is this one.
+Status Controller::same_job(const JobRecord& submitted) const {
+  if (submitted.token.empty()) return {};
+  BERTH_TRY(const std::optional<JobRecord> stored, store_.job(submitted.number));
+  if (!stored || stored->spec_json == submitted.spec_json) return {};
+  return fail(wrong_state(
+      fmt::format("the token was used for job {}, which is another one (different: {}); a new job "
+                  "needs a token of its own",
+                  submitted.number, different_keys(stored->spec_json, submitted.spec_json))));
+}
+
 Result<std::vector<JobNumber>> Controller::submit(std::span<const Submission> submissions) {
   for (const Submission& submission : submissions) {
     BERTH_CHECK_OK(check_job(submission.spec));
@@ -108,6 +137,7 @@ Result<std::vector<JobNumber>> Controller::submit(std::span<const Submission> su
                        .submit_us = now_us,
                        .stop = submission.spec.stop};
       BERTH_TRY(record.number, store_.add_job(record));
+      BERTH_CHECK_OK(same_job(record));
       out.push_back(std::move(record));
     }
     BERTH_CHECK_OK(store_.commit(Durability::kProcess));
@@ -241,6 +271,7 @@ void Controller::poll() {
   heed_timers(now_us);
   heed_reports(now_us);
   decide_if_due(now_us);
+  look_at_store(now_us);
   flush();
   if (state_->arrived() > kDeadWeight + 4 * (jobs_.size() + options_.history_jobs)) renew_state();
 }
@@ -355,11 +386,20 @@ void Controller::retry_blocked() {
   }
 }
 
+// So that it is said even where nothing happens that would be written.
+void Controller::look_at_store(TimeUs now_us) {
+  if (now_us < next_look_us_) return;
+  next_look_us_ = now_us + kLookAtStoreUs;
+  const Status there = store_.still_there();
+  lost_store_ = there ? "" : there.error().text();
+}
+
 void Controller::flush() {
   const TimeUs now_us = clock_.now_us();
   const bool for_power = unsafe_ && now_us - last_power_us_ >= kPowerEveryUs;
-  if (journal_.empty() && !for_power) return;
-  if (!journal_.trouble().empty() && now_us < next_flush_us_) return;
+  const bool troubled = !journal_.trouble().empty();
+  if (journal_.empty() && !for_power && !troubled) return;
+  if (troubled && now_us < next_flush_us_) return;
   std::vector<RefusedStart> refused;
   const Status status =
       journal_.flush(backend_, for_power ? Durability::kPower : Durability::kProcess,

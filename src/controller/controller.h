@@ -53,7 +53,8 @@ struct Submission {
   JobSpec spec;  // checked (jobspec/job_file.h)
   Credentials user;
   std::string user_name;
-  std::string token;  // the same token of the same user: the same job, submitted once
+  // The same token of the same user: the same job, submitted once. With another job: refused.
+  std::string token;
   bool held = false;
 };
 
@@ -90,7 +91,9 @@ class Controller {
   [[nodiscard]] const EventRing& events() const { return events_; }
   // Whether the policy has seen all there is: only then can it be asked for its terms.
   [[nodiscard]] bool has_decided() const { return state_->version() == decided_at_; }
-  [[nodiscard]] const std::string& trouble() const { return journal_.trouble(); }
+  [[nodiscard]] const std::string& trouble() const {
+    return lost_store_.empty() ? journal_.trouble() : lost_store_;
+  }
   [[nodiscard]] const ControllerOptions& options() const { return options_; }
   // In the state, oldest first.
   [[nodiscard]] std::span<const JobId> ended() const { return ended_ids_; }
@@ -118,6 +121,7 @@ class Controller {
   void follow_reports_of(LiveJob& job, const JobSpec& spec, std::uint32_t attempt);
   void renew_state();
 
+  [[nodiscard]] Status same_job(const JobRecord& submitted) const;
   [[nodiscard]] Result<LiveJob*> active_job(JobNumber number);
 
   // lifecycle.cpp: what becomes of a job
@@ -150,6 +154,7 @@ class Controller {
   void heed_devices();
   void end_by(LiveJob& job, Fate fate, std::string words, bool now = false);
   void retry_blocked();
+  void look_at_store(TimeUs now_us);
   void flush();
   void note(std::string_view kind, const LiveJob& job, std::string detail);
 
@@ -181,6 +186,8 @@ class Controller {
   TimeUs next_flush_us_ = 0;  // after one that failed
   TimeUs last_power_us_ = 0;  // of the last batch that survives a loss of power
   bool unsafe_ = false;       // something written since then
+  std::string lost_store_;    // what Store::still_there() said last
+  TimeUs next_look_us_ = 0;   // at the store's file
 };
 
 }  // namespace berth

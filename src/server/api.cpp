@@ -375,6 +375,8 @@ LogMoment Api::log_moment(JobNumber number, std::uint32_t only) const {
 HttpResponse Api::change(const JobRecord& record, const HttpRequest& request) {
   const Peer& peer = *request.peer;
   if (!may_change(peer, record)) return not_yours(record);
+  // A disk that is full has room again; of what is done now nobody would know.
+  if (const Status there = store_.still_there(); !there) return error_response(there.error());
   const JobNumber number = record.number;
   const std::string& what = request.path[3];
   Status status;

@@ -4,6 +4,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -102,17 +103,39 @@ std::vector<AttemptRecord> read_attempts(Use& use) {
   return attempts;
 }
 
+// Device and inode; nothing: there is no such file.
+using FileIdentity = std::optional<std::pair<dev_t, ino_t>>;
+
+FileIdentity identity_of(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return std::pair(info.st_dev, info.st_ino);
+}
+
 class SqliteStore final : public Store {
  public:
   SqliteStore(std::string path, StoreLock lock, std::unique_ptr<SQLite::Database> database)
       : path_(std::move(path)),
         lock_(std::move(lock)),
         database_(std::move(database)),
+        opened_(identity_of(path_)),
         statements_(std::make_unique<Statements>(*database_)) {}
   ~SqliteStore() override { roll_back(); }
 
+  [[nodiscard]] Status still_there() const override {
+    if (identity_of(path_) == opened_) return {};
+    return fail(
+        io_error(path_,
+                 "is no longer the file that was opened: it was moved, removed or replaced; "
+                 "nothing is taken on until it is back"));
+  }
+
   [[nodiscard]] Status commit(Durability durability) override {
     if (batch_ == Batch::kBroken) return fail(broken());
+    if (Status there = still_there(); !there) {
+      if (batch_ == Batch::kOpen) batch_ = Batch::kBroken;
+      return there;
+    }
     if (batch_ == Batch::kOpen) {
       Status status = change([&]() -> Status {
         Use(statements_->commit).run();
@@ -312,6 +335,7 @@ class SqliteStore final : public Store {
   std::string path_;
   StoreLock lock_;  // given up last
   std::unique_ptr<SQLite::Database> database_;
+  FileIdentity opened_;
   std::unique_ptr<Statements> statements_;
   mutable std::array<std::unique_ptr<SQLite::Statement>, 8> filtered_;
   Batch batch_ = Batch::kNone;

@@ -95,6 +95,9 @@ class Store {
   virtual ~Store() = default;
 
   [[nodiscard]] virtual Status commit(Durability durability) = 0;
+  // Whether its path still names the file that was opened; commit() looks itself. An error: it was
+  // moved, removed or replaced, and what would be written now nobody would find again.
+  [[nodiscard]] virtual Status still_there() const = 0;
   // Forgets the open batch: after an error of commit() or of a write. Until then every further
   // write and commit() fails, so that no part of a batch is ever committed.
   virtual void roll_back() = 0;

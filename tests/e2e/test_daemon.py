@@ -83,6 +83,31 @@ def users_words(berth):
     berth.run("show", 10**6, code=2)
 
 
+def a_token_is_of_one_job(berth):
+    one = berth.submit("--token", "t", "--", "true")
+    check(berth.submit("--token", "t", "--", "true") == one, "the same job")
+    other = subprocess.run([BERTH, "submit", "--data", berth.data, "--token", "t", "--", "false"], cwd=berth.root,
+                           capture_output=True, text=True, check=False)
+    check(other.returncode == 2 and f"was used for job {one[0]}" in other.stderr, f"another job: {other}")
+    berth.until_idle()
+
+
+def the_store_is_taken_away():
+    """Said, and nothing is taken on, until it is back or the scheduler ends."""
+    with Daemon("--quiet") as berth:
+        store, moved = berth.data / "berth.db", berth.data / "elsewhere"
+        store.rename(moved)
+        berth.until(lambda: "nothing is started" in berth.run("top"), "it to be noticed")
+        berth.run("submit", "--", "true", code=1)
+        moved.rename(store)
+        berth.until(lambda: "nothing is started" not in berth.run("top"), "it to be back")
+        berth.submit("--wait", "--", "true")
+        store.rename(moved)
+        berth.process.send_signal(signal.SIGTERM)
+        check(berth.process.wait(timeout=60) == 1, "the end says that not all is written")
+        check("moved, removed or replaced" in berth.log.read_text(), berth.log.read_text())
+
+
 def logs_go_on(berth):
     """logs -f begins before the job does, and goes on where it is run again."""
     code = "echo run $BERTH_ATTEMPT; [ $BERTH_ATTEMPT = 2 ]"
@@ -206,10 +231,12 @@ def main():
         ends_are_explained(berth)
         users_words(berth)
         logs_go_on(berth)
+        a_token_is_of_one_job(berth)
         giving_way(berth)
     the_port()
     folders()
     a_full_disk()
+    the_store_is_taken_away()
 
 
 if __name__ == "__main__":

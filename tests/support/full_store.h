@@ -17,6 +17,7 @@ class FullStore final : public Store {
     if (full) return fail(io_error("berth.db", "no space left on device"));
     return inner_->commit(durability);
   }
+  Status still_there() const override { return inner_->still_there(); }
   void roll_back() override { inner_->roll_back(); }
   Result<JobNumber> add_job(const JobRecord& job) override { return inner_->add_job(job); }
   Status update_job(const JobRecord& job) override { return inner_->update_job(job); }

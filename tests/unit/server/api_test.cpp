@@ -141,6 +141,70 @@ TEST_F(ApiTest, AJobThatNeverFitsSaysSo) {
   EXPECT_TRUE(why["start"].is_null());
 }
 
+TEST_F(ApiTest, ATokenOfAnotherJobIsRefused) {
+  const auto with_token = [&](std::string body) {
+    return ask("POST", "/v1/jobs?token=t", kAnn, std::move(body));
+  };
+  const HttpResponse first = with_token(std::string(kJob));
+  ASSERT_EQ(first.status, 201);
+  const HttpResponse again = with_token(std::string(kJob));
+  EXPECT_EQ(again.status, 201);
+  EXPECT_EQ(again.body, first.body);
+  const HttpResponse other = with_token(R"({"name":"a","command":["/bin/false"],"directory":"/"})");
+  EXPECT_EQ(other.status, 409);
+  const auto message = json(other)["error"]["message"].get<std::string>();
+  EXPECT_NE(message.find("used for job 1, which is another one (different: command, env)"),
+            std::string::npos)
+      << message;
+  // Nothing of a list goes in where one of it is refused; another user's tokens are his own.
+  EXPECT_EQ(with_token("[" + std::string(kJob) + "]").status, 201);
+  const HttpResponse list =
+      with_token(R"([{"command":["x"],"directory":"/"},{"command":["y"],"directory":"/"}])");
+  EXPECT_EQ(list.status, 409);
+  EXPECT_EQ(json(ask("GET", "/v1/jobs"))["jobs"].size(), 2U);
+  EXPECT_EQ(ask("POST", "/v1/jobs?token=t", kBob, R"({"command":["x"],"directory":"/"})").status,
+            201);
+}
+
+TEST_F(ApiTest, AStoreThatWasTakenAwayIsSaid) {
+  const std::int64_t number = submit();
+  live_.turn();
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+  const std::filesystem::path path = live_.folder + "/berth.db";
+  std::filesystem::rename(path, path.string() + ".moved");
+  live_.turn(6);
+  EXPECT_EQ(ask("GET", "/healthz").status, 503);
+  EXPECT_NE(live_.controller->trouble().find("moved, removed or replaced"), std::string::npos);
+  // Nor is another file taken for it.
+  std::ofstream(path) << "x";
+  const HttpResponse refused = ask("POST", "/v1/jobs", kAnn, std::string(kJob));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(refused.body.find("moved, removed or replaced"), std::string::npos) << refused.body;
+  EXPECT_EQ(ask("POST", "/v1/jobs/1/cancel").status, 503);
+  EXPECT_FALSE(live_.controller->settle()) << "the end says it";
+  EXPECT_FALSE(live_.backend.attempts.at(std::to_string(number) + ".1").told_to_stop);
+  std::filesystem::rename(path.string() + ".moved", path);
+  live_.turn(6);
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+  EXPECT_EQ(ask("POST", "/v1/jobs/1/cancel").status, 202);
+}
+
+TEST_F(ApiTest, NodesCountProcesses) {
+  berth::testing::LiveController live(berth::testing::FakeBackend::machine(4, 4));
+  Api api({.version = "test"}, *live.controller, *live.store, live.backend, [] {});
+  const HttpResponse submitted =
+      api.handle({.method = "POST",
+                  .path = {"v1", "jobs"},
+                  .body = R"({"command":["x"],"directory":"/","gpus":2,"replicas":2})",
+                  .peer = kAnn});
+  ASSERT_EQ(submitted.status, 201) << submitted.body;
+  live.turn();
+  const Json nodes = json(api.handle({.method = "GET", .path = {"v1", "nodes"}, .peer = kAnn}));
+  std::int64_t tasks = 0;
+  for (const Json& node : nodes["nodes"]) tasks += node["tasks"].get<std::int64_t>();
+  EXPECT_EQ(tasks, 2) << nodes;
+}
+
 TEST_F(ApiTest, LogsAreReadThroughRotation) {
   live_.backend.folder_root = live_.folder;
   const std::int64_t number = submit();
