@@ -8,10 +8,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <thread>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -108,24 +108,13 @@ void add_missing(JobSpec& spec, const Variables& variables) {
   spec.environment = std::move(all);
 }
 
-Result<std::string> read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    Error error = open_error(path, errno);
-    if (error.expected.empty()) error.expected = "job files, or a command after --";
-    return fail(std::move(error));
-  }
-  std::string text;
-  std::array<char, 65'536> buffer{};
-  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kMaxJobFileBytes) {
-      return fail(bad_input(path, 0, {}, "too large for a job file",
-                            fmt::format("over {} bytes", kMaxJobFileBytes)));
-    }
-  }
-  if (file.bad()) return fail(io_error(path, "cannot be read"));
-  return text;
+// One byte more than may be: whoever reads it says that it is too large.
+Result<std::string> text_of(const std::string& path) {
+  auto text = read_file(path, kMaxJobFileBytes + 1);
+  if (text) return *std::move(text);
+  Error error = open_error(path, errno);
+  if (error.expected.empty()) error.expected = "job files, or a command after --";
+  return fail(std::move(error));
 }
 
 Result<JobSpec> from_flags(const Args& args, const std::string& directory) {
@@ -189,7 +178,7 @@ Result<std::vector<JobSpec>> read_jobs(const Args& args) {
     out.push_back(std::move(spec));
   }
   for (const std::string& file : files) {
-    BERTH_TRY(const std::string text, read_whole(file));
+    BERTH_TRY(const std::string text, text_of(file));
     const std::string folder =
         args.has("--directory")
             ? directory

@@ -4,9 +4,9 @@
 #include <time.h>
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
+#include "base/boot_id.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -19,19 +19,12 @@ std::int64_t read_clock_us(clockid_t id) {
   return std::int64_t{now.tv_sec} * kUsPerS + now.tv_nsec / 1000;
 }
 
-std::string read_boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
-}
-
 }  // namespace
 
 TimeSource machine_time() {
   return {.boottime_us = [] { return read_clock_us(CLOCK_BOOTTIME); },
           .unix_us = [] { return read_clock_us(CLOCK_REALTIME); },
-          .boot_id = read_boot_id()};
+          .boot_id = boot_id()};
 }
 
 std::string mark_text(const ClockMark& mark) {
@@ -67,10 +60,6 @@ TimeUs SchedulerClock::now_us() const {
 
 ClockMark SchedulerClock::mark() const {
   return {now_us(), source_.unix_us(), source_.boottime_us(), source_.boot_id};
-}
-
-std::int64_t SchedulerClock::to_unix_us(TimeUs us) const {
-  return source_.unix_us() + (us - now_us());
 }
 
 TimeUs SchedulerClock::from_unix_us(std::int64_t unix_us) const {

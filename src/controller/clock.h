@@ -42,8 +42,7 @@ class SchedulerClock {
   // The wall clock, since 1970. For people only: it may jump.
   [[nodiscard]] std::int64_t unix_us() const { return source_.unix_us(); }
   [[nodiscard]] ClockMark mark() const;
-  // An instant of the scheduler's clock on the wall, as it now is.
-  [[nodiscard]] std::int64_t to_unix_us(TimeUs us) const;
+  // What the scheduler's clock shows at an instant of the wall clock as that now goes.
   [[nodiscard]] TimeUs from_unix_us(std::int64_t unix_us) const;
 
  private:

@@ -369,12 +369,12 @@ void Controller::heed_report(LiveJob& job) {
 // A device that others use, or that fails, takes no new task. What runs on it is not disturbed.
 void Controller::heed_devices() {
   const std::vector<bool> usable = backend_.usable_devices();
+  const std::span<const DeviceState> devices = state_->view(0).devices;
   for (std::uint32_t d = 0; d < slots_.cluster().devices.size(); ++d) {
     const DeviceId physical = slots_.slot(DeviceId{d}).device;
     if (!physical.valid() || physical.index() >= usable.size()) continue;
     const bool up = usable[physical.index()];
-    const ClusterView view = state_->view(0);
-    if (up || (occupancy_.is_free(DeviceId{d}) && view.devices[d].tasks == 0)) {
+    if (up || (occupancy_.is_free(DeviceId{d}) && devices[d].tasks == 0)) {
       state_->set_device_up(DeviceId{d}, up);
     }
   }

@@ -20,6 +20,7 @@
 #include "backend/local/limits.h"
 #include "backend/local/supervisor.h"
 #include "backend/local/task_group.h"
+#include "base/boot_id.h"
 #include "base/fingerprint.h"
 
 namespace berth {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "base/boot_id.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -100,14 +101,6 @@ void signal_pidfd(int pidfd, int signal, int value) {
   info.si_uid = ::getuid();
   info.si_value.sival_int = value;
   (void)::syscall(SYS_pidfd_send_signal, pidfd, signal, &info, 0);
-}
-
-const std::string& boot_id() {
-  static const std::string id = [] {
-    const auto text = read_file("/proc/sys/kernel/random/boot_id", kMaxStatBytes);
-    return text ? std::string(trim(*text)) : std::string();
-  }();
-  return id;
 }
 
 std::optional<ProcessId> identity_of(pid_t pid) {

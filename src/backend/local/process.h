@@ -36,8 +36,6 @@ void signal_pidfd(int pidfd, int signal);
 // With a number that the receiver sees.
 void signal_pidfd(int pidfd, int signal, int value);
 
-// Of this machine since it was started; "" where the kernel does not say.
-[[nodiscard]] const std::string& boot_id();
 // Nothing: there is no such process.
 [[nodiscard]] std::optional<ProcessId> identity_of(pid_t pid);
 // A descriptor of exactly this process; none if it has ended, or the number is another's now.
