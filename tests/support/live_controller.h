@@ -2,21 +2,17 @@
 // test moves.
 #pragma once
 
-#include <stdlib.h>
-
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "controller/controller.h"
 #include "support/fake_backend.h"
+#include "support/temp_folder.h"
 
 namespace berth::testing {
 
 struct LiveController {
   explicit LiveController(Cluster machine = FakeBackend::machine(2)) : backend(std::move(machine)) {
-    std::string name = (std::filesystem::temp_directory_path() / "berth-live-XXXXXX").string();
-    folder = mkdtemp(name.data());
     options.time = {.boottime_us = [this] { return now_us; },
                     .unix_us = [this] { return 1'700'000'000 * kUsPerS + now_us; },
                     .boot_id = "boot"};
@@ -29,8 +25,6 @@ struct LiveController {
   ~LiveController() {
     controller.reset();
     store.reset();
-    std::error_code error;
-    std::filesystem::remove_all(folder, error);
   }
   void turn(int times = 4) {
     for (int i = 0; i < times; ++i) {
@@ -39,7 +33,8 @@ struct LiveController {
     }
   }
 
-  std::string folder;
+  TempFolder temp;
+  std::string folder = temp.path().string();
   TimeUs now_us = 1'000 * kUsPerS;
   FakeBackend backend;
   ControllerOptions options;

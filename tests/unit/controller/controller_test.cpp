@@ -1,7 +1,6 @@
 #include "controller/controller.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "controller/start_estimate.h"
 #include "support/fake_backend.h"
 #include "support/full_store.h"
+#include "support/temp_folder.h"
 
 namespace berth {
 namespace {
@@ -20,9 +20,6 @@ using ::berth::testing::FakeBackend;
 class ControllerTest : public ::testing::Test {
  protected:
   ControllerTest() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "berth-controller-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
     options_.time = {.boottime_us = [this] { return boot_us_; },
                      .unix_us = [this] { return unix_us_; },
                      .boot_id = "boot"};
@@ -31,13 +28,11 @@ class ControllerTest : public ::testing::Test {
   ~ControllerTest() override {
     controller_.reset();
     store_.reset();
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
   }
 
   void open() {
     if (!store_) {
-      auto store = Store::open(folder_ + "/berth.db");
+      auto store = Store::open(folder_.file("berth.db"));
       ASSERT_TRUE(store) << store.error().text();
       store_ = std::move(*store);
     }
@@ -86,7 +81,7 @@ class ControllerTest : public ::testing::Test {
   }
   JobStatus status(JobNumber number) { return record(number).state.status; }
 
-  std::string folder_;
+  berth::testing::TempFolder folder_;
   TimeUs boot_us_ = 1'000 * kUsPerS;
   TimeUs unix_us_ = 1'700'000'000 * kUsPerS;
   FakeBackend backend_{FakeBackend::machine(1)};
@@ -417,7 +412,7 @@ TEST_F(ControllerTest, EstimatesWhenAJobStarts) {
 }
 
 TEST_F(ControllerTest, OnAFullDiskNothingBeginsAndNothingIsForgotten) {
-  auto inner = Store::open(folder_ + "/berth.db");
+  auto inner = Store::open(folder_.file("berth.db"));
   ASSERT_TRUE(inner);
   auto full = std::make_unique<berth::testing::FullStore>(std::move(*inner));
   berth::testing::FullStore& disk = *full;
@@ -479,8 +474,8 @@ TEST_F(ControllerTest, NothingIsLostOrRunTwiceWhateverCrashes) {
   for (const std::string policy : {"fifo", "srtf", "tiresias", "berth"}) {
     options_.policy = policy;
     backend_.renew(FakeBackend::machine(3));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directory(folder_);
+    std::filesystem::remove_all(folder_.path());
+    std::filesystem::create_directory(folder_.path());
     open();
     backend_.on_call = [&](const std::string&, const std::string&) {
       if (rng.chance(0.02)) throw Crash{};
