@@ -38,9 +38,8 @@ IdealServer::IdealServer(FreeIndex& free, const IdealServerRules& rules)
       kept_milli_(milli_of(1.0 - rules.most_use)),
       kept_part_(1.0 - rules.most_use) {}
 
-std::int64_t IdealServer::tasks_on(const Job& job, DeviceId device) const {
-  const std::int64_t free_milli = free_.free_milli_of(device);
-  const std::int64_t free_mib = free_.free_mib_of(device);
+std::int64_t IdealServer::tasks_on_device(const Job& job, std::int64_t free_milli,
+                                          std::int64_t free_mib) const {
   if (job.gpu_milli_per_task > kWholeGpuMilli - kept_milli_) {
     return free_milli == kWholeGpuMilli && tasks_in(job, free_milli, free_mib) > 0 ? 1 : 0;
   }

@@ -51,6 +51,9 @@ class IdealServer {
   // The place of the next task, which is not taken; invalid if there is none. `before`: where it
   // was, for the movement; invalid: nowhere.
   [[nodiscard]] Placement choose(const Job& job, ServerId before);
+  // How many tasks of the job a device takes that has so much free.
+  [[nodiscard]] std::int64_t tasks_on_device(const Job& job, std::int64_t free_milli,
+                                             std::int64_t free_mib) const;
   // Whether a device has room for a task of the job.
   [[nodiscard]] bool fits_on(const Job& job, DeviceId device) const {
     return tasks_on(job, device) > 0;
@@ -81,7 +84,9 @@ class IdealServer {
     [[nodiscard]] std::int64_t with_empty() const { return empty ? by_devices : in_all(); }
   };
 
-  [[nodiscard]] std::int64_t tasks_on(const Job& job, DeviceId device) const;
+  [[nodiscard]] std::int64_t tasks_on(const Job& job, DeviceId device) const {
+    return tasks_on_device(job, free_.free_milli_of(device), free_.free_mib_of(device));
+  }
   [[nodiscard]] std::int64_t tasks_by_host(const Job& job, const Server& spec, ServerId at) const;
   // Fills rooms_, in no particular order; stops as soon as there is room for so many tasks. Whether
   // there is, first without empty servers that lack cores or memory, then with them.
@@ -120,6 +125,11 @@ class IdealServerPlacer final : public Placer {
   [[nodiscard]] std::int64_t asked_milli(const Job& job) const override { return job.gpu_milli(); }
   [[nodiscard]] std::int64_t free_milli(GpuTypeMask types) const override {
     return free_.free_milli(types);
+  }
+  [[nodiscard]] bool fits_by_demand(const Job& job) const override { return !beyond_rules(job); }
+  [[nodiscard]] std::int64_t tasks_on_device(const Job& job, std::int64_t free_milli,
+                                             std::int64_t free_mib) const override {
+    return servers_.tasks_on_device(job, free_milli, free_mib);
   }
   [[nodiscard]] bool fits(const Job& job) const override;
   [[nodiscard]] bool take(JobId id, const Job& job, std::vector<Placement>& places) override;

@@ -26,6 +26,12 @@ class Placer {
   // Whether that is a count of whole devices: one that several jobs share comes free only with the
   // last of them.
   [[nodiscard]] virtual bool counts_whole_devices() const { return false; }
+  // Whether fits() goes by the demand of such a job and by what is free alone, so that whoever asks
+  // for as much, cores and memory too, does not fit where this one does not.
+  [[nodiscard]] virtual bool fits_by_demand(const Job& /*job*/) const { return false; }
+  // How many tasks of such a job a device takes that has so much free, cores and main memory apart.
+  [[nodiscard]] virtual std::int64_t tasks_on_device(const Job& job, std::int64_t free_milli,
+                                                     std::int64_t free_mib) const = 0;
   // Whether there is room for all tasks of the job. Where running jobs may have to leave for it,
   // this must be exact; else it may be true too often.
   [[nodiscard]] virtual bool fits(const Job& job) const = 0;

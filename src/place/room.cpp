@@ -11,6 +11,7 @@ void Room::read(const ClusterView& view) {
   devices_.resize(cluster_->devices.size());
   servers_.resize(servers.size());
   most_milli_.resize(servers.size());
+  with_room_.resize(servers.size());
   free_milli_ = 0;
   for (std::uint32_t s = 0; s < servers.size(); ++s) {
     const ServerState& state = view.servers[s];
@@ -115,13 +116,20 @@ void Room::list_choices(const Job& job, std::uint32_t tasks) {
   in_all_ = 0;
   const GpuTypeMask types = usable_types(*cluster_, job);
   const auto milli = static_cast<std::int32_t>(job.gpu_milli_per_task);
-  for (std::uint32_t s = 0; s < servers_.size(); ++s) {
-    if (most_milli_[s] < milli || (types & servers_[s].type) == 0) continue;
+  // Without a branch: which of many servers have room is beyond prediction.
+  const auto count = static_cast<std::uint32_t>(servers_.size());
+  std::uint32_t* next = with_room_.data();
+  for (std::uint32_t s = 0; s < count; ++s) {
+    *next = s;
+    next += most_milli_[s] >= milli ? 1 : 0;
+  }
+  for (const std::uint32_t s : std::span(with_room_.data(), next)) {
+    if ((types & servers_[s].type) == 0) continue;
     const std::uint32_t here = tasks_on(job, servers_[s]);
     if (here == 0) continue;
     choices_.push_back({s, here});
+    in_all_ += with_host(job, s, here);
   }
-  for (Choice& choice : choices_) in_all_ += with_host(job, choice.server, choice.tasks);
   const bool heeds_host = in_all_ >= tasks;
   in_all_ = 0;
   for (Choice& choice : choices_) {

@@ -75,8 +75,9 @@ class Room {
   std::vector<std::int32_t> most_milli_;
   std::int64_t free_milli_ = 0;
   bool spreads_ = false;
-  std::vector<Choice> choices_;  // scratch
-  std::uint32_t in_all_ = 0;     // tasks that the choices hold
+  std::vector<std::uint32_t> with_room_;  // scratch: servers
+  std::vector<Choice> choices_;           // scratch
+  std::uint32_t in_all_ = 0;              // tasks that the choices hold
 };
 
 }  // namespace berth

@@ -20,7 +20,12 @@ TimeUs least_run_us(const JobState& state, TimeUs least_us) {
 
 PlaceWalk::PlaceWalk(const ClusterView& view, FreeIndex& free, const Running& running,
                      const WaitingJobs& waiting, const Rules& rules)
-    : view_(view), free_(free), ask_running_(running), waiting_(waiting), rules_(rules) {
+    : view_(view),
+      free_(free),
+      ask_running_(running),
+      waiting_(waiting),
+      rules_(rules),
+      refused_(rules.placer != nullptr && !rules.placer->counts_whole_devices()) {
   for (const JobId id : rules_.privileged) {
     if (!start(id, kFirst)) kept_.keep_for(id, view_.job(id));
   }
@@ -156,15 +161,29 @@ bool PlaceWalk::start(JobId id, Key key) {
   return true;
 }
 
-// Room shrinks along the order: who asks a placer for as many whole devices as somebody before it
-// got no room for need not look.
+// Room shrinks along the order: who asks a placer for as much as somebody before it got no room for
+// need not look.
 bool PlaceWalk::find_room(const Job& job, JobId id, Key key) {
+  if (needs_whole_devices(job)) return find_whole_devices(job, id, key);
+  const bool by_demand = rules_.placer != nullptr && rules_.placer->fits_by_demand(job);
+  const bool refused = by_demand && refused_.contains(job);
+  if (!refused && fits(job)) return true;
+  if (!others_hold_enough(job, id, key) || refused) return false;
+  const bool enough = !by_demand || enough_devices_from(first_after(key, id), job);
+  if (enough && make_room(job, id, key)) return true;
+  if (by_demand) refused_.add(job);
+  return false;
+}
+
+bool PlaceWalk::find_whole_devices(const Job& job, JobId id, Key key) {
   if (fits(job)) return true;
-  if (!needs_whole_devices(job)) return make_room(job, id, key);
   Job counted = job;
   counted.gpu_milli_per_task = kWholeGpuMilli;
   if (refused_.contains(counted)) return false;
-  if (make_room(job, id, key)) return true;
+  if (others_hold_enough(job, id, key) && enough_devices_from(first_after(key, id), job) &&
+      make_room(job, id, key)) {
+    return true;
+  }
   refused_.add(counted);
   return false;
 }
@@ -192,32 +211,46 @@ bool PlaceWalk::enough_from(std::size_t first, bool all, const Job& job) const {
   return milli >= asked;
 }
 
-// The same for a placer that counts whole devices, exactly: a device that several share is empty
-// only when all of them have left.
-bool PlaceWalk::enough_empty_from(std::size_t first, const Job& job) {
-  const std::int64_t asked = asked_milli(job);
-  std::int64_t milli = free_milli(job.gpu_types);
+// Whether the placer would find devices for it if all of those left, cores and main memory apart:
+// what a device holds in parts is of no use to a task that asks for more, and a device that several
+// share is empty only when all of them have left. Most that find no room are turned away here.
+bool PlaceWalk::enough_devices_from(std::size_t first, const Job& job) {
   const GpuTypeMask types = usable_types(*view_.cluster, job);
-  regained_milli_.assign(view_.devices.size(), 0);
-  for (std::size_t r = runners_.size(); r > first && milli < asked; --r) {
+  const auto tasks_on = [&](DeviceId device, const Regained& regained) {
+    return rules_.placer->tasks_on_device(job, free_.free_milli_of(device) + regained.milli,
+                                          free_.free_mib_of(device) + regained.mib);
+  };
+  std::int64_t tasks = 0;
+  free_.for_each_device(types, job.gpu_milli_per_task, [&](DeviceId device) {
+    tasks += tasks_on(device, {});
+    return tasks < job.workers();
+  });
+  regained_.resize(view_.devices.size());
+  for (std::size_t r = runners_.size(); r > first && tasks < job.workers(); --r) {
     const Runner& runner = runners_[r - 1];
     if (!runner.holds || !runner.may_leave || (runner.types & types) == 0) continue;
     const JobId id{runner.entry.id};
+    const Job& other = view_.job(id);
     for (const Placement& place : view_.placements_of(id)) {
       if (!place.device.valid()) continue;
-      std::uint32_t& regained = regained_milli_[place.device.index()];
-      regained += view_.job(id).gpu_milli_per_task;
       const std::uint32_t type = view_.cluster->devices[place.device.index()].type.value;
-      if (free_.free_milli_of(place.device) + regained == kWholeGpuMilli &&
-          (types >> type & 1U) != 0) {
-        milli += kWholeGpuMilli;
-      }
+      if ((types >> type & 1U) == 0) continue;
+      Regained& regained = regained_[place.device.index()];
+      if (regained.milli == 0) gets_back_.push_back(place.device);
+      tasks -= tasks_on(place.device, regained);
+      regained.milli += other.gpu_milli_per_task;
+      regained.mib += other.gpu_memory_mib_per_task;
+      tasks += tasks_on(place.device, regained);
     }
   }
-  return milli >= asked;
+  for (const DeviceId device : gets_back_) regained_[device.index()] = {};
+  gets_back_.clear();
+  return tasks >= job.workers();
 }
 
-bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
+// Whether those after it that may leave hold enough, by a count of devices; keeps what is free for
+// the job if they do but for those that may not.
+bool PlaceWalk::others_hold_enough(const Job& job, JobId id, Key key) {
   if (!rules_.preempts || job.gpu_milli_per_task == 0) return false;
   if (running_ == nullptr) running_ = &ask_running_();
   // Most often nobody after it holds enough.
@@ -228,11 +261,13 @@ bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
   }
   if (runners_.empty()) list_runners();
   const std::size_t first = first_after(key, id);
-  if (!enough_from(first, false, job)) {
-    if (rules_.keeps && enough_from(first, true, job)) kept_.keep_for(id, job);
-    return false;
-  }
-  if (needs_whole_devices(job) && !enough_empty_from(first, job)) return false;
+  if (enough_from(first, false, job)) return true;
+  if (rules_.keeps && enough_from(first, true, job)) kept_.keep_for(id, job);
+  return false;
+}
+
+bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
+  const std::size_t first = first_after(key, id);
   const auto leave = [&](std::size_t r) {
     const JobId runner{runners_[r].entry.id};
     free_.give_back(view_.job(runner), view_.placements_of(runner));
@@ -242,13 +277,14 @@ bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
     free_.hold(view_.job(runner), view_.placements_of(runner));
   };
   moved_.clear();
-  for (std::size_t r = runners_.size(); r > first && !fits(job); --r) {
+  bool enough = false;
+  for (std::size_t r = runners_.size(); r > first && !enough; --r) {
     const Runner& runner = runners_[r - 1];
     if (!runner.holds || !runner.may_leave || (runner.types & job.gpu_types) == 0) continue;
     leave(r - 1);
     moved_.push_back(r - 1);
+    enough = fits(job);
   }
-  const bool enough = fits(job);
   // Not all of them are in the way: the first in the order stay if there is room without them.
   for (std::size_t m = moved_.size(); m > 0; --m) {
     Runner& runner = runners_[moved_[m - 1]];

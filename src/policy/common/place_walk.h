@@ -88,8 +88,10 @@ class PlaceWalk {
   void visit_runner();
   bool start(JobId id, Key key);
   [[nodiscard]] bool find_room(const Job& job, JobId id, Key key);
+  [[nodiscard]] bool find_whole_devices(const Job& job, JobId id, Key key);
+  [[nodiscard]] bool others_hold_enough(const Job& job, JobId id, Key key);
   bool make_room(const Job& job, JobId id, Key key);
-  [[nodiscard]] bool enough_empty_from(std::size_t first, const Job& job);
+  [[nodiscard]] bool enough_devices_from(std::size_t first, const Job& job);
   [[nodiscard]] std::size_t first_after(Key key, JobId id) const;
   [[nodiscard]] bool enough_from(std::size_t first, bool all, const Job& job) const;
   [[nodiscard]] bool privileged_started(JobId id) const;
@@ -104,9 +106,14 @@ class PlaceWalk {
   std::vector<std::int64_t> leaving_milli_;  // by runner: of those from there on that may leave
   std::size_t next_ = 0;                     // the first runner not visited
   std::size_t displaced_ = 0;                // of those not visited
-  RefusedDemands refused_;                   // by a placer that counts whole devices
+  RefusedDemands refused_;                   // by a placer that goes by demands
   std::vector<std::size_t> moved_;
-  std::vector<std::uint32_t> regained_milli_;  // by device
+  struct Regained {
+    std::int64_t milli = 0;
+    std::int64_t mib = 0;
+  };
+  std::vector<Regained> regained_;   // scratch, by device; zero between uses
+  std::vector<DeviceId> gets_back_;  // scratch: where it is not
   std::vector<Stop> stops_;
   std::vector<Start> starts_;
   KeptRooms kept_;

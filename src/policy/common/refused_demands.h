@@ -11,6 +11,9 @@ namespace berth {
 
 class RefusedDemands {
  public:
+  // `heeds_host`: whether cores and memory count for whole GPUs too, as they do for shares.
+  explicit RefusedDemands(bool heeds_host = false) : heeds_host_(heeds_host) {}
+
   // Of a job, or of a part of one, that is placed as a whole.
   void add(const Job& job) {
     const Demand demand = demand_of(job);
@@ -33,13 +36,13 @@ class RefusedDemands {
     std::uint32_t memory_mib = 0;
   };
 
-  [[nodiscard]] static Demand demand_of(const Job& job) {
+  [[nodiscard]] Demand demand_of(const Job& job) const {
     Demand out{.types = job.gpu_types,
                .gpu_milli = job.gpu_milli_per_task,
                .gpu_memory_mib = job.gpu_memory_mib_per_task,
                .workers = job.workers()};
-    // Whole GPUs are given out whatever cores and memory are left.
-    if (job.gpu_milli_per_task < kWholeGpuMilli) {
+    // Most give out whole GPUs whatever cores and memory are left.
+    if (heeds_host_ || job.gpu_milli_per_task < kWholeGpuMilli) {
       out.cpu_milli = job.cpu_milli_per_task;
       out.memory_mib = job.memory_mib_per_task;
     }
@@ -51,6 +54,7 @@ class RefusedDemands {
            more.cpu_milli >= less.cpu_milli && more.memory_mib >= less.memory_mib;
   }
 
+  bool heeds_host_;
   std::vector<Demand> demands_;  // none asks for as much as another
 };
 

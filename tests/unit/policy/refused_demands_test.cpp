@@ -46,5 +46,14 @@ TEST(RefusedDemands, CoresAndMemoryCountForShares) {
   EXPECT_TRUE(refused.contains(job_of(2, 1000)));
 }
 
+TEST(RefusedDemands, CoresCountForWholeGpusTooIfAsked) {
+  RefusedDemands refused(true);
+  Job whole = job_of(3, 1000);
+  whole.cpu_milli_per_task = 4000;
+  refused.add(whole);
+  EXPECT_TRUE(refused.contains(whole));
+  EXPECT_FALSE(refused.contains(job_of(3, 1000)));
+}
+
 }  // namespace
 }  // namespace berth
