@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/file_identity.h"
 
 namespace berth {
 namespace {
@@ -136,7 +137,7 @@ bool GrowingLog::was_put_aside() {
   struct stat mine {};
   struct stat named {};
   if (fstat(files_.front().get(), &mine) != 0 || lstat(path_.c_str(), &named) != 0 ||
-      (mine.st_dev == named.st_dev && mine.st_ino == named.st_ino)) {
+      identity_of(mine) == identity_of(named)) {
     return false;
   }
   return has_appeared();

@@ -47,14 +47,13 @@ UnixListener::UnixListener(Fd socket, std::string path)
     : socket_(std::move(socket)), path_(std::move(path)) {
   struct stat info {};
   if (::lstat(path_.c_str(), &info) != 0) return;
-  device_ = info.st_dev;
-  inode_ = info.st_ino;
+  identity_ = identity_of(info);
 }
 
 UnixListener::~UnixListener() {
   struct stat info {};
   if (socket_.get() < 0 || ::lstat(path_.c_str(), &info) != 0) return;
-  if (info.st_dev == device_ && info.st_ino == inode_) ::unlink(path_.c_str());
+  if (identity_of(info) == identity_) ::unlink(path_.c_str());
 }
 
 Result<UnixListener> UnixListener::open(const std::string& path, std::uint32_t mode) {

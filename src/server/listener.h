@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/file_identity.h"
 #include "base/result.h"
 
 namespace berth {
@@ -27,8 +28,7 @@ class UnixListener {
 
   Fd socket_;
   std::string path_;
-  std::uint64_t device_ = 0;
-  std::uint64_t inode_ = 0;
+  FileIdentity identity_;
 };
 
 struct TcpListener {

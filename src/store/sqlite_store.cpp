@@ -10,6 +10,7 @@
 #include <array>
 #include <limits>
 
+#include "base/file_identity.h"
 #include "store/lock.h"
 #include "store/records.h"
 #include "store/sql.h"
@@ -103,13 +104,9 @@ std::vector<AttemptRecord> read_attempts(Use& use) {
   return attempts;
 }
 
-// Device and inode; nothing: there is no such file.
-using FileIdentity = std::optional<std::pair<dev_t, ino_t>>;
-
-FileIdentity identity_of(const std::string& path) {
+FileIdentity file_at(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
-  return std::pair(info.st_dev, info.st_ino);
+  return ::stat(path.c_str(), &info) == 0 ? identity_of(info) : FileIdentity{};
 }
 
 class SqliteStore final : public Store {
@@ -118,12 +115,12 @@ class SqliteStore final : public Store {
       : path_(std::move(path)),
         lock_(std::move(lock)),
         database_(std::move(database)),
-        opened_(identity_of(path_)),
+        opened_(file_at(path_)),
         statements_(std::make_unique<Statements>(*database_)) {}
   ~SqliteStore() override { roll_back(); }
 
   [[nodiscard]] Status still_there() const override {
-    if (identity_of(path_) == opened_) return {};
+    if (file_at(path_) == opened_) return {};
     return fail(
         io_error(path_,
                  "is no longer the file that was opened: it was moved, removed or replaced; "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/file_identity.h"
 #include "base/number.h"
 #include "telemetry/progress_line.h"
 #include "telemetry/progress_log.h"
@@ -52,8 +53,7 @@ class JsonLines final : public ProgressSource {
     fault_.clear();
     file_ = std::move(opened.handle);
     fifo_ = S_ISFIFO(opened.status.st_mode);
-    device_ = opened.status.st_dev;
-    inode_ = opened.status.st_ino;
+    identity_ = identity_of(opened.status);
     begin();
     return true;
   }
@@ -130,7 +130,7 @@ class JsonLines final : public ProgressSource {
   bool follow_replacement() {
     struct stat status {};
     if (::fstatat(AT_FDCWD, path_.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-        (status.st_dev == device_ && status.st_ino == inode_)) {
+        identity_of(status) == identity_) {
       return false;
     }
     file_ = Fd();
@@ -146,8 +146,7 @@ class JsonLines final : public ProgressSource {
   std::optional<std::uint32_t> owner_;
   Fd file_;
   bool fifo_ = false;
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
+  FileIdentity identity_;
   std::int64_t offset_ = 0;
   std::string buffer_;
   std::string seen_;

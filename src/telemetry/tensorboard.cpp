@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_identity.h"
 #include "telemetry/event_file.h"
 #include "telemetry/progress_line.h"
 #include "telemetry/progress_log.h"
@@ -34,8 +35,7 @@ constexpr std::uint32_t kFirstWriter = 1U << 16U;
 struct EventFile {
   std::uint32_t writer = 0;
   bool validation = false;
-  dev_t device = 0;
-  ino_t inode = 0;
+  FileIdentity identity;
   std::int64_t size = 0;    // when it was last looked at
   std::int64_t offset = 0;  // of the first record that was not read
   bool stopped = false;     // what follows cannot be found
@@ -144,14 +144,12 @@ class Tensorboard final : public ProgressSource {
       next_writer_ += 2;
     }
     EventFile& file = it->second;
-    if (file.device != status.st_dev || file.inode != status.st_ino ||
-        status.st_size < file.offset) {
+    if (identity_of(status) != file.identity || status.st_size < file.offset) {
       file.offset = 0;
       file.stopped = false;
     }
     file.validation = validation;
-    file.device = status.st_dev;
-    file.inode = status.st_ino;
+    file.identity = identity_of(status);
     file.size = status.st_size;
   }
 
