@@ -25,7 +25,9 @@ PlaceWalk::PlaceWalk(const ClusterView& view, FreeIndex& free, const Running& ru
       ask_running_(running),
       waiting_(waiting),
       rules_(rules),
-      refused_(rules.placer != nullptr && !rules.placer->counts_whole_devices()) {
+      refused_(rules.placer != nullptr && !rules.placer->counts_whole_devices()
+                   ? RefusedDemands::Host::kEverybody
+                   : RefusedDemands::Host::kShares) {
   for (const JobId id : rules_.privileged) {
     if (!start(id, kFirst)) kept_.keep_for(id, view_.job(id));
   }
@@ -162,15 +164,20 @@ bool PlaceWalk::start(JobId id, Key key) {
 }
 
 // Room shrinks along the order: who asks a placer for as much as somebody before it got no room for
-// need not look.
+// need not look. Most find too few devices, whatever is left of cores and memory: so much less need
+// be compared with what they asked for.
 bool PlaceWalk::find_room(const Job& job, JobId id, Key key) {
   if (needs_whole_devices(job)) return find_whole_devices(job, id, key);
   const bool by_demand = rules_.placer != nullptr && rules_.placer->fits_by_demand(job);
-  const bool refused = by_demand && refused_.contains(job);
+  // Who runs is listed once somebody has found no room; then devices are counted first.
+  const bool counted = by_demand && !runners_.empty();
+  const bool refused = by_demand && (short_of_devices_.contains(job) || refused_.contains(job) ||
+                                     (counted && !enough_devices_from(first_after(key, id), job)));
   if (!refused && fits(job)) return true;
+  if (refused && !rules_.keeps) return false;
   if (!others_hold_enough(job, id, key) || refused) return false;
-  const bool enough = !by_demand || enough_devices_from(first_after(key, id), job);
-  if (enough && make_room(job, id, key)) return true;
+  if (by_demand && !counted && !enough_devices_from(first_after(key, id), job)) return false;
+  if (make_room(job, id, key)) return true;
   if (by_demand) refused_.add(job);
   return false;
 }
@@ -245,7 +252,9 @@ bool PlaceWalk::enough_devices_from(std::size_t first, const Job& job) {
   }
   for (const DeviceId device : gets_back_) regained_[device.index()] = {};
   gets_back_.clear();
-  return tasks >= job.workers();
+  if (tasks >= job.workers()) return true;
+  short_of_devices_.add(job, static_cast<std::uint32_t>(tasks) + 1);
+  return false;
 }
 
 // Whether those after it that may leave hold enough, by a count of devices; keeps what is free for

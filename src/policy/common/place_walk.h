@@ -106,7 +106,9 @@ class PlaceWalk {
   std::vector<std::int64_t> leaving_milli_;  // by runner: of those from there on that may leave
   std::size_t next_ = 0;                     // the first runner not visited
   std::size_t displaced_ = 0;                // of those not visited
-  RefusedDemands refused_;                   // by a placer that goes by demands
+  // By a placer that goes by demands: for want of devices alone, and for whatever reason.
+  RefusedDemands short_of_devices_{RefusedDemands::Host::kNobody};
+  RefusedDemands refused_;
   std::vector<std::size_t> moved_;
   struct Regained {
     std::int64_t milli = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "model/job.h"
@@ -11,12 +12,16 @@ namespace berth {
 
 class RefusedDemands {
  public:
-  // `heeds_host`: whether cores and memory count for whole GPUs too, as they do for shares.
-  explicit RefusedDemands(bool heeds_host = false) : heeds_host_(heeds_host) {}
+  // For whom cores and memory count: most give out whole GPUs whatever is left of them.
+  enum class Host : std::uint8_t { kNobody, kShares, kEverybody };
+  explicit RefusedDemands(Host host = Host::kShares) : host_(host) {}
 
   // Of a job, or of a part of one, that is placed as a whole.
-  void add(const Job& job) {
-    const Demand demand = demand_of(job);
+  void add(const Job& job) { add(job, job.workers()); }
+  // The same where already so many workers of the job would have found none.
+  void add(const Job& job, std::uint32_t workers) {
+    Demand demand = demand_of(job);
+    demand.workers = workers;
     std::erase_if(demands_, [&](const Demand& known) { return as_much(known, demand); });
     demands_.push_back(demand);
   }
@@ -41,8 +46,8 @@ class RefusedDemands {
                .gpu_milli = job.gpu_milli_per_task,
                .gpu_memory_mib = job.gpu_memory_mib_per_task,
                .workers = job.workers()};
-    // Most give out whole GPUs whatever cores and memory are left.
-    if (heeds_host_ || job.gpu_milli_per_task < kWholeGpuMilli) {
+    if (host_ == Host::kEverybody ||
+        (host_ == Host::kShares && job.gpu_milli_per_task < kWholeGpuMilli)) {
       out.cpu_milli = job.cpu_milli_per_task;
       out.memory_mib = job.memory_mib_per_task;
     }
@@ -54,7 +59,7 @@ class RefusedDemands {
            more.cpu_milli >= less.cpu_milli && more.memory_mib >= less.memory_mib;
   }
 
-  bool heeds_host_;
+  Host host_;
   std::vector<Demand> demands_;  // none asks for as much as another
 };
 

@@ -47,12 +47,22 @@ TEST(RefusedDemands, CoresAndMemoryCountForShares) {
 }
 
 TEST(RefusedDemands, CoresCountForWholeGpusTooIfAsked) {
-  RefusedDemands refused(true);
+  RefusedDemands refused(RefusedDemands::Host::kEverybody);
   Job whole = job_of(3, 1000);
   whole.cpu_milli_per_task = 4000;
   refused.add(whole);
   EXPECT_TRUE(refused.contains(whole));
   EXPECT_FALSE(refused.contains(job_of(3, 1000)));
+}
+
+TEST(RefusedDemands, CoresAndMemoryCountForNobodyIfAsked) {
+  RefusedDemands refused(RefusedDemands::Host::kNobody);
+  Job job = job_of(2, 500);
+  job.cpu_milli_per_task = 4000;
+  job.memory_mib_per_task = 10;
+  refused.add(job);
+  EXPECT_TRUE(refused.contains(job_of(2, 500)));
+  EXPECT_FALSE(refused.contains(job_of(1, 500)));
 }
 
 }  // namespace
