@@ -104,6 +104,19 @@ class OrderedBlocks {
     return empty() ? nullptr : &blocks_.back().entries.back();
   }
 
+  // From the first entry at or after (key, id) on, until the visit says false.
+  template <class Visit>
+  void for_each_from(std::int64_t key, std::uint32_t id, Visit&& visit) const {
+    const Entry probe{key, id, 0};
+    for (std::size_t b = block_of(probe); b < blocks_.size(); ++b) {
+      const auto& entries = blocks_[b].entries;
+      auto it = std::lower_bound(entries.begin(), entries.end(), probe);
+      for (; it != entries.end(); ++it) {
+        if (!visit(*it)) return;
+      }
+    }
+  }
+
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (const Block& block : blocks_) {

@@ -34,9 +34,8 @@ class EmptyDevicesPlacer : public Placer {
     return must_share_with_itself(free_, job) ? 0 : held_milli(job);
   }
   [[nodiscard]] bool counts_whole_devices() const final { return true; }
-  [[nodiscard]] std::int64_t tasks_on_device(const Job& /*job*/, std::int64_t free_milli,
-                                             std::int64_t /*free_mib*/) const final {
-    return free_milli == kWholeGpuMilli ? 1 : 0;
+  [[nodiscard]] DeviceDemand device_demand(const Job& /*job*/) const final {
+    return {.alone = true};
   }
   [[nodiscard]] std::int64_t free_milli(GpuTypeMask types) const final {
     return free_.whole_free_milli(types);

@@ -53,7 +53,7 @@ void FreeIndex::set_device(std::uint32_t device, std::uint32_t free_milli) {
     --type.whole_free;
     --server_whole_free_[where.server.index()];
   } else if (now > 0) {
-    type.partial.erase({now, device});
+    type.partial.erase(now, device);
     type.partial_free_milli -= now;
   }
   now = free_milli;
@@ -61,7 +61,7 @@ void FreeIndex::set_device(std::uint32_t device, std::uint32_t free_milli) {
     ++type.whole_free;
     ++server_whole_free_[where.server.index()];
   } else if (now > 0) {
-    type.partial.insert({now, device});
+    type.partial.insert({now, device, 0});
     type.partial_free_milli += now;
   }
 }
@@ -153,7 +153,7 @@ bool FreeIndex::may_fit_shares(const Job& job, GpuTypeMask types) const {
     const PerType& type = types_[t];
     milli += type.whole_free * kWholeGpuMilli + type.partial_free_milli;
     any_device = any_device || type.whole_free > 0 ||
-                 (!type.partial.empty() && type.partial.rbegin()->first >= job.gpu_milli_per_task);
+                 (!type.partial.empty() && type.partial.back()->key >= job.gpu_milli_per_task);
   }
   return any_device && milli >= job.gpu_milli();
 }
@@ -196,11 +196,13 @@ bool FreeIndex::list_rooms(const Job& job, GpuTypeMask types, std::int64_t enoug
         add(s, whole * free);
       }
     }
-    auto it = types_[t].partial.lower_bound({job.gpu_milli_per_task, 0});
-    for (; it != types_[t].partial.end() && (all || tasks < enough); ++it) {
-      add(cluster_->devices[it->second].server.value,
-          tasks_in(job, it->first, device_free_mib_[it->second]));
-    }
+    types_[t].partial.for_each_from(
+        job.gpu_milli_per_task, 0, [&](const OrderedBlocks::Entry& entry) {
+          if (!all && tasks >= enough) return false;
+          add(cluster_->devices[entry.id].server.value,
+              tasks_in(job, entry.key, device_free_mib_[entry.id]));
+          return true;
+        });
   }
   return all || tasks >= enough;
 }
@@ -263,20 +265,22 @@ void FreeIndex::take_whole(const Job& job, ServerId server, std::uint32_t count,
 // for it; kNone if there is none in use.
 std::uint32_t FreeIndex::fullest_device_with_room(const Job& job, GpuTypeMask types) const {
   std::uint32_t best = DeviceId::kNone;
-  std::uint32_t least = kWholeGpuMilli + 1;
+  std::int64_t least = kWholeGpuMilli + 1;
   for (std::size_t t = 0; t < types_.size(); ++t) {
     if ((types >> t & 1U) == 0) continue;
-    auto it = types_[t].partial.lower_bound({job.gpu_milli_per_task, 0});
-    while (it != types_[t].partial.end() &&
-           (tasks_in(job, it->first, device_free_mib_[it->second]) == 0 ||
-            tasks_by_host(job, cluster_->devices[it->second].server.value) == 0)) {
-      ++it;
-    }
-    if (it == types_[t].partial.end()) continue;
-    if (it->first < least || (it->first == least && it->second < best)) {
-      least = it->first;
-      best = it->second;
-    }
+    types_[t].partial.for_each_from(
+        job.gpu_milli_per_task, 0, [&](const OrderedBlocks::Entry& entry) {
+          if (entry.key > least) return false;
+          if (tasks_in(job, entry.key, device_free_mib_[entry.id]) == 0 ||
+              tasks_by_host(job, cluster_->devices[entry.id].server.value) == 0) {
+            return true;
+          }
+          if (entry.key < least || entry.id < best) {
+            least = entry.key;
+            best = entry.id;
+          }
+          return false;
+        });
   }
   return best;
 }

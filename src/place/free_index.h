@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <limits>
-#include <set>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/id_set.h"
+#include "base/ordered_blocks.h"
 #include "model/cluster.h"
 #include "model/job.h"
 #include "model/view.h"
@@ -66,10 +65,11 @@ class FreeIndex {
           }
         }
       }
-      for (auto it = types_[t].partial.lower_bound({least_milli, 0}); it != types_[t].partial.end();
-           ++it) {
-        if (!visit(DeviceId{it->second})) return;
-      }
+      bool goes_on = true;
+      types_[t].partial.for_each_from(least_milli, 0, [&](const OrderedBlocks::Entry& entry) {
+        return goes_on = visit(DeviceId{entry.id});
+      });
+      if (!goes_on) return;
     }
   }
   // Whether all tasks of the job fit now.
@@ -96,7 +96,7 @@ class FreeIndex {
     std::int64_t whole_free = 0;         // devices
     std::int64_t up_devices = 0;
     std::int64_t partial_free_milli = 0;
-    std::set<std::pair<std::uint32_t, std::uint32_t>> partial;  // (free_milli, device)
+    OrderedBlocks partial;  // devices in part free; key: how much
   };
 
   void file_server(std::uint32_t server);

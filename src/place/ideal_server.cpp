@@ -11,8 +11,8 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::int64_t kAllRooms = std::numeric_limits<std::int64_t>::max();
 
-std::int64_t milli_of(double part) {
-  return std::llround(part * static_cast<double>(kWholeGpuMilli));
+std::uint32_t milli_of(double part) {
+  return static_cast<std::uint32_t>(std::lround(part * static_cast<double>(kWholeGpuMilli)));
 }
 
 // Of a resource of which so much is free, without what is kept; all where it is not stated.
@@ -38,14 +38,6 @@ IdealServer::IdealServer(FreeIndex& free, const IdealServerRules& rules)
       kept_milli_(milli_of(1.0 - rules.most_use)),
       kept_part_(1.0 - rules.most_use) {}
 
-std::int64_t IdealServer::tasks_on_device(const Job& job, std::int64_t free_milli,
-                                          std::int64_t free_mib) const {
-  if (job.gpu_milli_per_task > kWholeGpuMilli - kept_milli_) {
-    return free_milli == kWholeGpuMilli && tasks_in(job, free_milli, free_mib) > 0 ? 1 : 0;
-  }
-  return free_milli <= kept_milli_ ? 0 : tasks_in(job, free_milli - kept_milli_, free_mib);
-}
-
 std::int64_t IdealServer::tasks_by_host(const Job& job, const Server& spec, ServerId at) const {
   return berth::tasks_by_host(
       job, left_of(free_.free_cpu_milli_of(at), spec.capacity[Resource::kCpuMilli], kept_part_),
@@ -56,14 +48,14 @@ IdealServer::Enough IdealServer::find_rooms(const Cluster& cluster, const Job& j
                                             std::int64_t enough) const {
   rooms_.clear();
   room_of_.assign(cluster.servers.size(), 0);
-  const bool alone = job.gpu_milli_per_task > kWholeGpuMilli - kept_milli_;
-  const std::int64_t least_milli =
-      alone ? kWholeGpuMilli : std::int64_t{job.gpu_milli_per_task} + kept_milli_;
+  const DeviceDemand demand = device_demand(job);
+  const std::uint32_t least_milli =
+      demand.alone ? kWholeGpuMilli : demand.milli + demand.kept_milli;
   std::int64_t in_all = 0;
   std::int64_t with_empty = 0;
-  free_.for_each_device(usable_types(cluster, job), static_cast<std::uint32_t>(least_milli),
+  free_.for_each_device(usable_types(cluster, job), least_milli,
                         [&](DeviceId device) {
-                          const std::int64_t tasks = tasks_on(job, device);
+                          const std::int64_t tasks = tasks_on(demand, device);
                           if (tasks == 0) return true;
                           const ServerId server = cluster.devices[device.index()].server;
                           std::uint32_t& index = room_of_[server.index()];
@@ -166,11 +158,12 @@ std::size_t IdealServer::nearest(ServerId before) const {
 
 DeviceId IdealServer::least_loaded(const Job& job, ServerId server) const {
   const Server& spec = cluster_->servers[server.index()];
+  const DeviceDemand demand = device_demand(job);
   DeviceId best;
   std::uint32_t most_milli = 0;
   for (std::uint32_t d = 0; d < spec.gpus; ++d) {
     const DeviceId device{spec.first_device.value + d};
-    if (free_.free_milli_of(device) <= most_milli || tasks_on(job, device) == 0) continue;
+    if (free_.free_milli_of(device) <= most_milli || tasks_on(demand, device) == 0) continue;
     most_milli = free_.free_milli_of(device);
     best = device;
   }
@@ -219,6 +212,8 @@ bool IdealServerPlacer::beyond_rules(const Job& job) const {
   if (job.gpu_milli_per_task == 0) return true;
   const Cluster& cluster = free_.cluster();
   const GpuTypeMask types = usable_types(cluster, job);
+  // A device that it can use holds a task at least.
+  if (free_.capacity_milli(types) >= job.workers() * kWholeGpuMilli) return false;
   const std::int64_t most_milli = kWholeGpuMilli - milli_of(1.0 - rules_.most_use);
   std::int64_t tasks = 0;
   for (std::size_t t = 0; t < cluster.gpu_types.size(); ++t) {

@@ -51,12 +51,15 @@ class IdealServer {
   // The place of the next task, which is not taken; invalid if there is none. `before`: where it
   // was, for the movement; invalid: nowhere.
   [[nodiscard]] Placement choose(const Job& job, ServerId before);
-  // How many tasks of the job a device takes that has so much free.
-  [[nodiscard]] std::int64_t tasks_on_device(const Job& job, std::int64_t free_milli,
-                                             std::int64_t free_mib) const;
+  [[nodiscard]] DeviceDemand device_demand(const Job& job) const {
+    return {.milli = job.gpu_milli_per_task,
+            .mib = job.gpu_memory_mib_per_task,
+            .kept_milli = kept_milli_,
+            .alone = job.gpu_milli_per_task > kWholeGpuMilli - kept_milli_};
+  }
   // Whether a device has room for a task of the job.
   [[nodiscard]] bool fits_on(const Job& job, DeviceId device) const {
-    return tasks_on(job, device) > 0;
+    return tasks_on(device_demand(job), device) > 0;
   }
   // Takes a place that was chosen.
   void take(const Job& job, const Placement& place);
@@ -84,8 +87,8 @@ class IdealServer {
     [[nodiscard]] std::int64_t with_empty() const { return empty ? by_devices : in_all(); }
   };
 
-  [[nodiscard]] std::int64_t tasks_on(const Job& job, DeviceId device) const {
-    return tasks_on_device(job, free_.free_milli_of(device), free_.free_mib_of(device));
+  [[nodiscard]] std::int64_t tasks_on(const DeviceDemand& demand, DeviceId device) const {
+    return demand.tasks_on(free_.free_milli_of(device), free_.free_mib_of(device));
   }
   [[nodiscard]] std::int64_t tasks_by_host(const Job& job, const Server& spec, ServerId at) const;
   // Fills rooms_, in no particular order; stops as soon as there is room for so many tasks. Whether
@@ -101,8 +104,8 @@ class IdealServer {
 
   FreeIndex& free_;
   IdealServerRules rules_;
-  std::int64_t kept_milli_;  // of a device
-  double kept_part_;         // of a server
+  std::uint32_t kept_milli_;  // of a device
+  double kept_part_;          // of a server
   const Cluster* cluster_ = nullptr;
   std::vector<Candidate> candidates_;
   std::vector<std::uint32_t> candidate_of_;  // by ServerId: index + 1; 0: none
@@ -127,9 +130,8 @@ class IdealServerPlacer final : public Placer {
     return free_.free_milli(types);
   }
   [[nodiscard]] bool fits_by_demand(const Job& job) const override { return !beyond_rules(job); }
-  [[nodiscard]] std::int64_t tasks_on_device(const Job& job, std::int64_t free_milli,
-                                             std::int64_t free_mib) const override {
-    return servers_.tasks_on_device(job, free_milli, free_mib);
+  [[nodiscard]] DeviceDemand device_demand(const Job& job) const override {
+    return servers_.device_demand(job);
   }
   [[nodiscard]] bool fits(const Job& job) const override;
   [[nodiscard]] bool take(JobId id, const Job& job, std::vector<Placement>& places) override;

@@ -9,6 +9,23 @@
 
 namespace berth {
 
+// What a task needs of a device, cores and main memory apart.
+struct DeviceDemand {
+  std::uint32_t milli = 0;
+  std::uint32_t mib = 0;
+  std::uint32_t kept_milli = 0;  // of each device, for nobody
+  bool alone = false;            // each task has an empty device
+
+  // How many such tasks a device takes that has so much free.
+  [[nodiscard]] std::int64_t tasks_on(std::int64_t free_milli, std::int64_t free_mib) const {
+    if (alone) return free_milli == kWholeGpuMilli && free_mib >= mib ? 1 : 0;
+    if (free_milli < std::int64_t{milli} + kept_milli || free_mib < mib) return 0;
+    const auto by_share = static_cast<std::uint32_t>(free_milli - kept_milli) / milli;
+    if (std::int64_t{by_share} * mib <= free_mib) return by_share;
+    return free_mib / mib;
+  }
+};
+
 class Placer {
  public:
   Placer() = default;
@@ -29,9 +46,8 @@ class Placer {
   // Whether fits() goes by the demand of such a job and by what is free alone, so that whoever asks
   // for as much, cores and memory too, does not fit where this one does not.
   [[nodiscard]] virtual bool fits_by_demand(const Job& /*job*/) const { return false; }
-  // How many tasks of such a job a device takes that has so much free, cores and main memory apart.
-  [[nodiscard]] virtual std::int64_t tasks_on_device(const Job& job, std::int64_t free_milli,
-                                                     std::int64_t free_mib) const = 0;
+  // What a task of such a job, or of one for which devices are counted, needs of a device.
+  [[nodiscard]] virtual DeviceDemand device_demand(const Job& job) const = 0;
   // Whether there is room for all tasks of the job. Where running jobs may have to leave for it,
   // this must be exact; else it may be true too often.
   [[nodiscard]] virtual bool fits(const Job& job) const = 0;

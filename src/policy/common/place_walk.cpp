@@ -136,12 +136,22 @@ void PlaceWalk::list_runners() {
     runner.may_leave =
         view_.now_us - state.last_start_us >= least_run_us(state, rules_.least_run_us);
     runner.types = types_held(view_, id);
+    types_held_ |= runner.types;
     runners_.push_back(runner);
   });
-  leaving_milli_.resize(runners_.size() + 1);
+  sum_runners();
+}
+
+void PlaceWalk::sum_runners() {
+  held_from_.resize(runners_.size() + 1);
   for (std::size_t r = runners_.size(); r > 0; --r) {
     const Runner& runner = runners_[r - 1];
-    leaving_milli_[r - 1] = leaving_milli_[r] + (runner.may_leave ? runner.entry.weight : 0);
+    Held held = held_from_[r];
+    if (runner.holds && runner.types != 0) {
+      held.milli += runner.entry.weight;
+      if (runner.may_leave) held.may_leave_milli += runner.entry.weight;
+    }
+    held_from_[r - 1] = held;
   }
 }
 
@@ -195,12 +205,11 @@ bool PlaceWalk::find_whole_devices(const Job& job, JobId id, Key key) {
   return false;
 }
 
-std::size_t PlaceWalk::first_after(Key key, JobId id) const {
+// The walk asks in order.
+std::size_t PlaceWalk::first_after(Key key, JobId id) {
   const OrderedBlocks::Entry own{key, id.value, 0};
-  const auto after = std::upper_bound(
-      runners_.begin(), runners_.end(), own,
-      [](const OrderedBlocks::Entry& at, const Runner& runner) { return at < runner.entry; });
-  return static_cast<std::size_t>(after - runners_.begin());
+  while (after_ < runners_.size() && !(own < runners_[after_].entry)) ++after_;
+  return after_;
 }
 
 // Whether what is free and what runners from `first` on hold that may leave, or all of them, is as
@@ -208,7 +217,9 @@ std::size_t PlaceWalk::first_after(Key key, JobId id) const {
 bool PlaceWalk::enough_from(std::size_t first, bool all, const Job& job) const {
   const std::int64_t asked = asked_milli(job);
   std::int64_t milli = free_milli(job.gpu_types);
-  if (!all && milli + leaving_milli_[first] < asked) return false;
+  const Held& held = held_from_[first];
+  if (milli + (all ? held.milli : held.may_leave_milli) < asked) return false;
+  if ((types_held_ & ~job.gpu_types) == 0) return true;
   for (std::size_t r = first; r < runners_.size() && milli < asked; ++r) {
     const Runner& runner = runners_[r];
     if (runner.holds && (all || runner.may_leave) && (runner.types & job.gpu_types) != 0) {
@@ -223,9 +234,10 @@ bool PlaceWalk::enough_from(std::size_t first, bool all, const Job& job) const {
 // share is empty only when all of them have left. Most that find no room are turned away here.
 bool PlaceWalk::enough_devices_from(std::size_t first, const Job& job) {
   const GpuTypeMask types = usable_types(*view_.cluster, job);
+  const DeviceDemand demand = rules_.placer->device_demand(job);
   const auto tasks_on = [&](DeviceId device, const Regained& regained) {
-    return rules_.placer->tasks_on_device(job, free_.free_milli_of(device) + regained.milli,
-                                          free_.free_mib_of(device) + regained.mib);
+    return demand.tasks_on(free_.free_milli_of(device) + regained.milli,
+                           free_.free_mib_of(device) + regained.mib);
   };
   std::int64_t tasks = 0;
   free_.for_each_device(types, job.gpu_milli_per_task, [&](DeviceId device) {
@@ -263,9 +275,9 @@ bool PlaceWalk::others_hold_enough(const Job& job, JobId id, Key key) {
   if (!rules_.preempts || job.gpu_milli_per_task == 0) return false;
   if (running_ == nullptr) running_ = &ask_running_();
   // Most often nobody after it holds enough.
-  if (free_milli(job.gpu_types) + running_->total_weight() -
-          running_->weight_before(key, id.value) <
-      asked_milli(job)) {
+  if (runners_.empty() && free_milli(job.gpu_types) + running_->total_weight() -
+                                  running_->weight_before(key, id.value) <
+                              asked_milli(job)) {
     return false;
   }
   if (runners_.empty()) list_runners();
@@ -304,6 +316,7 @@ bool PlaceWalk::make_room(const Job& job, JobId id, Key key) {
     runner.displaced_by = id;
     ++displaced_;
   }
+  if (enough) sum_runners();
   return enough;
 }
 

@@ -85,6 +85,7 @@ class PlaceWalk {
   [[nodiscard]] bool needs_whole_devices(const Job& job) const;
   [[nodiscard]] bool take(JobId id, const Job& job, std::vector<Placement>& places);
   void list_runners();
+  void sum_runners();
   void visit_runner();
   bool start(JobId id, Key key);
   [[nodiscard]] bool find_room(const Job& job, JobId id, Key key);
@@ -92,7 +93,7 @@ class PlaceWalk {
   [[nodiscard]] bool others_hold_enough(const Job& job, JobId id, Key key);
   bool make_room(const Job& job, JobId id, Key key);
   [[nodiscard]] bool enough_devices_from(std::size_t first, const Job& job);
-  [[nodiscard]] std::size_t first_after(Key key, JobId id) const;
+  [[nodiscard]] std::size_t first_after(Key key, JobId id);
   [[nodiscard]] bool enough_from(std::size_t first, bool all, const Job& job) const;
   [[nodiscard]] bool privileged_started(JobId id) const;
 
@@ -103,7 +104,14 @@ class PlaceWalk {
   const WaitingJobs& waiting_;
   const Rules& rules_;
   std::vector<Runner> runners_;              // in order, once somebody looks for room among them
-  std::vector<std::int64_t> leaving_milli_;  // by runner: of those from there on that may leave
+  // By runner: what those from there on hold, and those of them that may leave.
+  struct Held {
+    std::int64_t milli = 0;
+    std::int64_t may_leave_milli = 0;
+  };
+  std::vector<Held> held_from_;
+  GpuTypeMask types_held_ = 0;  // by any of them
+  std::size_t after_ = 0;       // the first runner after the job that was asked for last
   std::size_t next_ = 0;                     // the first runner not visited
   std::size_t displaced_ = 0;                // of those not visited
   // By a placer that goes by demands: for want of devices alone, and for whatever reason.
