@@ -60,6 +60,17 @@ class OrderedBlocks {
     if (entries.empty()) blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(b));
   }
 
+  // The same; its weight stays.
+  void set_key(std::int64_t key, std::uint32_t id, std::int64_t new_key) {
+    if (size_ == 1) {
+      blocks_.front().entries.front().key = new_key;
+      return;
+    }
+    const Entry entry{new_key, id, at_or_after(key, id)->weight};
+    erase(key, id);
+    insert(entry);
+  }
+
   // Sum of the weights of entries before (key, id).
   [[nodiscard]] std::int64_t weight_before(std::int64_t key, std::uint32_t id) const {
     const Entry probe{key, id, 0};

@@ -95,9 +95,7 @@ void RankedPolicy::rank_waiting(const Round& round) {
   by_wait_.for_each([&](const OrderedBlocks::Entry& entry) { ids.emplace_back(entry.id); });
   for (const JobId id : ids) {
     const Rank now = rank(round, id, as_of_us);
-    if (now == waiting_.key(id)) continue;
-    waiting_.erase(id);
-    waiting_.insert(id, round.view.job(id), now);
+    if (now != waiting_.key(id)) waiting_.set_key(id, round.view.job(id), now);
   }
 }
 

@@ -31,6 +31,14 @@ class WaitingJobs {
     filed.waits = false;
     --size_;
   }
+  // As if it were erased and inserted. The job must be in it.
+  void set_key(JobId id, const Job& job, Key key) {
+    Filed& filed = filed_[id.index()];
+    auto& [shape, jobs] = classes_[filed.job_class];
+    if (jobs.size() == 1) shape = job;
+    jobs.set_key(filed.key, id.value, key);
+    filed.key = key;
+  }
   void clear() {
     classes_.clear();
     filed_.clear();

@@ -75,6 +75,12 @@ TEST(OrderedBlocks, EqualsASortedMap) {
       const auto weight = static_cast<std::int32_t>(rng.below(5));
       blocks.insert({key, id, weight});
       model.emplace(std::pair(key, id), weight);
+    } else if (rng.chance(0.3)) {
+      const auto [where, weight] = *model.begin();
+      const std::int64_t key = rng.uniform_int(-50, 500);
+      blocks.set_key(where.first, where.second, key);
+      model.erase(model.begin());
+      model.emplace(std::pair(key, where.second), weight);
     } else {
       auto victim = model.lower_bound({rng.uniform_int(-50, 500), 0});
       if (victim == model.end()) victim = model.begin();
@@ -98,6 +104,15 @@ TEST(OrderedBlocks, EqualsASortedMap) {
     if (found != nullptr) {
       EXPECT_EQ(found->id, next->first.second);
     }
+    auto at = next;
+    std::uint32_t steps = 0;
+    blocks.for_each_from(key, 0, [&](const OrderedBlocks::Entry& entry) {
+      EXPECT_EQ(std::pair(entry.key, entry.id), at->first);
+      EXPECT_EQ(entry.weight, at->second);
+      ++at;
+      return ++steps < 700;
+    });
+    EXPECT_TRUE(steps == 700 || at == model.end());
     const std::int64_t amount = rng.uniform_int(1, total + 2);
     const OrderedBlocks::Entry* const reaching = blocks.first_reaching(amount);
     std::int64_t sum = 0;
