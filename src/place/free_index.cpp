@@ -196,13 +196,13 @@ bool FreeIndex::list_rooms(const Job& job, GpuTypeMask types, std::int64_t enoug
         add(s, whole * free);
       }
     }
-    types_[t].partial.for_each_from(
-        job.gpu_milli_per_task, 0, [&](const OrderedBlocks::Entry& entry) {
-          if (!all && tasks >= enough) return false;
-          add(cluster_->devices[entry.id].server.value,
-              tasks_in(job, entry.key, device_free_mib_[entry.id]));
-          return true;
-        });
+    types_[t].partial.for_each_from(job.gpu_milli_per_task, 0,
+                                    [&](const OrderedBlocks::Entry& entry) {
+                                      if (!all && tasks >= enough) return false;
+                                      add(cluster_->devices[entry.id].server.value,
+                                          tasks_in(job, entry.key, device_free_mib_[entry.id]));
+                                      return true;
+                                    });
   }
   return all || tasks >= enough;
 }

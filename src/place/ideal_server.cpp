@@ -53,27 +53,26 @@ IdealServer::Enough IdealServer::find_rooms(const Cluster& cluster, const Job& j
       demand.alone ? kWholeGpuMilli : demand.milli + demand.kept_milli;
   std::int64_t in_all = 0;
   std::int64_t with_empty = 0;
-  free_.for_each_device(usable_types(cluster, job), least_milli,
-                        [&](DeviceId device) {
-                          const std::int64_t tasks = tasks_on(demand, device);
-                          if (tasks == 0) return true;
-                          const ServerId server = cluster.devices[device.index()].server;
-                          std::uint32_t& index = room_of_[server.index()];
-                          if (index == 0) {
-                            const Server& spec = cluster.servers[server.index()];
-                            rooms_.push_back({.server = server.value,
-                                              .empty = free_.whole_free_of(server) == spec.gpus,
-                                              .by_host = tasks_by_host(job, spec, server)});
-                            index = static_cast<std::uint32_t>(rooms_.size());
-                          }
-                          Room& room = rooms_[index - 1];
-                          in_all -= room.in_all();
-                          with_empty -= room.with_empty();
-                          room.by_devices += tasks;
-                          in_all += room.in_all();
-                          with_empty += room.with_empty();
-                          return in_all < enough && with_empty < enough;
-                        });
+  free_.for_each_device(usable_types(cluster, job), least_milli, [&](DeviceId device) {
+    const std::int64_t tasks = tasks_on(demand, device);
+    if (tasks == 0) return true;
+    const ServerId server = cluster.devices[device.index()].server;
+    std::uint32_t& index = room_of_[server.index()];
+    if (index == 0) {
+      const Server& spec = cluster.servers[server.index()];
+      rooms_.push_back({.server = server.value,
+                        .empty = free_.whole_free_of(server) == spec.gpus,
+                        .by_host = tasks_by_host(job, spec, server)});
+      index = static_cast<std::uint32_t>(rooms_.size());
+    }
+    Room& room = rooms_[index - 1];
+    in_all -= room.in_all();
+    with_empty -= room.with_empty();
+    room.by_devices += tasks;
+    in_all += room.in_all();
+    with_empty += room.with_empty();
+    return in_all < enough && with_empty < enough;
+  });
   return {in_all >= enough, with_empty >= enough};
 }
 

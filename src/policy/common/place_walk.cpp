@@ -61,41 +61,71 @@ bool PlaceWalk::take(JobId id, const Job& job, std::vector<Placement>& places) {
 }
 
 void PlaceWalk::walk() {
-  // The next job of each class, first in the order on top; none once one of the class was passed
-  // over.
-  struct Head {
-    OrderedBlocks::Entry entry;
-    std::size_t job_class = 0;
-    bool operator<(const Head& other) const { return other.entry < entry; }
-  };
-  std::vector<Head> heads;
+  list_heads();
+  // A long queue is looked through for those that are refused anyway, after twice as many each
+  // time.
+  constexpr std::size_t kFirstLook = 64;
+  std::size_t visited = 0;
+  std::size_t look_at = kFirstLook;
+  while (!heads_.empty() || displaced_ > 0) {
+    // Running jobs are visited in their turn if one of them has lost its places.
+    if (heads_.empty() || (displaced_ > 0 && next_ < runners_.size() &&
+                           runners_[next_].entry < heads_.front().entry)) {
+      visit_runner();
+      continue;
+    }
+    visit_head();
+    if (++visited < look_at) continue;
+    drop_refused_heads();
+    look_at *= 2;
+  }
+}
+
+void PlaceWalk::list_heads() {
   for (std::size_t c = 0; c < waiting_.classes().size(); ++c) {
     const auto& [shape, jobs] = waiting_.classes()[c];
     if (jobs.empty()) continue;
     if (!rules_.preempts && !fits(shape)) continue;
-    heads.push_back({jobs.front(), c});
+    const OrderedBlocks::Entry& first = jobs.front();
+    heads_.push_back({{first.key + rules_.waiting_offset, first.id, 0}, c});
   }
-  std::make_heap(heads.begin(), heads.end());
-  while (!heads.empty() || displaced_ > 0) {
-    // Running jobs are visited in their turn if one of them has lost its places.
-    if (heads.empty() || (displaced_ > 0 && next_ < runners_.size() &&
-                          runners_[next_].entry <
-                              OrderedBlocks::Entry{heads.front().entry.key + rules_.waiting_offset,
-                                                   heads.front().entry.id, 0})) {
-      visit_runner();
-      continue;
-    }
-    std::pop_heap(heads.begin(), heads.end());
-    const Head head = heads.back();
-    heads.pop_back();
-    const JobId id{head.entry.id};
-    if (!privileged_started(id) && !start(id, head.entry.key + rules_.waiting_offset)) continue;
-    const auto* next =
-        waiting_.classes()[head.job_class].jobs.at_or_after(head.entry.key, head.entry.id + 1);
-    if (next == nullptr) continue;
-    heads.push_back({*next, head.job_class});
-    std::push_heap(heads.begin(), heads.end());
-  }
+  std::make_heap(heads_.begin(), heads_.end());
+}
+
+void PlaceWalk::visit_head() {
+  std::pop_heap(heads_.begin(), heads_.end());
+  const Head head = heads_.back();
+  heads_.pop_back();
+  const JobId id{head.entry.id};
+  if (!privileged_started(id) && !start(id, head.entry.key)) return;
+  const OrderedBlocks& jobs = waiting_.classes()[head.job_class].jobs;
+  const auto* next = jobs.at_or_after(head.entry.key - rules_.waiting_offset, head.entry.id + 1);
+  if (next == nullptr) return;
+  heads_.push_back({{next->key + rules_.waiting_offset, next->id, 0}, head.job_class});
+  std::push_heap(heads_.begin(), heads_.end());
+}
+
+// Those that visit_head() would pass over whenever their turn comes, and without any effect.
+void PlaceWalk::drop_refused_heads() {
+  if (rules_.placer == nullptr || runners_.empty() || !rules_.privileged.empty()) return;
+  const auto dropped = std::erase_if(heads_, [&](const Head& head) {
+    const Job& job = waiting_.classes()[head.job_class].shape;
+    return short_of_devices_.contains(job) && keeps_nothing(job, head.entry) &&
+           rules_.placer->fits_by_demand(job);
+  });
+  if (dropped > 0) std::make_heap(heads_.begin(), heads_.end());
+}
+
+// Whether nothing will be kept for the job in its turn: nobody after it is there who may not leave,
+// or too little is held even with those.
+bool PlaceWalk::keeps_nothing(const Job& job, const OrderedBlocks::Entry& at) const {
+  if (!rules_.keeps) return true;
+  const auto after = std::upper_bound(
+      runners_.begin(), runners_.end(), at,
+      [](const OrderedBlocks::Entry& entry, const Runner& runner) { return entry < runner.entry; });
+  const Held& held = held_from_[static_cast<std::size_t>(after - runners_.begin())];
+  return held.milli == held.may_leave_milli ||
+         free_milli(job.gpu_types) + held.milli < asked_milli(job);
 }
 
 void PlaceWalk::place_widest_first() {

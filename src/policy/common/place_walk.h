@@ -77,7 +77,19 @@ class PlaceWalk {
     JobId displaced_by;
   };
 
+  // The next job of a class, first in the order on top of a heap; none once one of the class was
+  // passed over.
+  struct Head {
+    OrderedBlocks::Entry entry;  // its key as it counts in the walk
+    std::size_t job_class = 0;
+    bool operator<(const Head& other) const { return other.entry < entry; }
+  };
+
   void walk();
+  void list_heads();
+  void visit_head();
+  void drop_refused_heads();
+  [[nodiscard]] bool keeps_nothing(const Job& job, const OrderedBlocks::Entry& at) const;
   void place_widest_first();
   [[nodiscard]] bool fits(const Job& job) const;
   [[nodiscard]] std::int64_t asked_milli(const Job& job) const;
@@ -103,17 +115,18 @@ class PlaceWalk {
   const OrderedBlocks* running_ = nullptr;  // once asked for
   const WaitingJobs& waiting_;
   const Rules& rules_;
-  std::vector<Runner> runners_;              // in order, once somebody looks for room among them
+  std::vector<Runner> runners_;  // in order, once somebody looks for room among them
   // By runner: what those from there on hold, and those of them that may leave.
   struct Held {
     std::int64_t milli = 0;
     std::int64_t may_leave_milli = 0;
   };
   std::vector<Held> held_from_;
+  std::vector<Head> heads_;
   GpuTypeMask types_held_ = 0;  // by any of them
   std::size_t after_ = 0;       // the first runner after the job that was asked for last
-  std::size_t next_ = 0;                     // the first runner not visited
-  std::size_t displaced_ = 0;                // of those not visited
+  std::size_t next_ = 0;        // the first runner not visited
+  std::size_t displaced_ = 0;   // of those not visited
   // By a placer that goes by demands: for want of devices alone, and for whatever reason.
   RefusedDemands short_of_devices_{RefusedDemands::Host::kNobody};
   RefusedDemands refused_;

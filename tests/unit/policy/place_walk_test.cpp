@@ -69,8 +69,8 @@ std::vector<Job> random_jobs(Rng& rng, std::size_t count) {
 std::string text_of(const PlaceWalk& walk) {
   std::string out;
   for (const PlaceWalk::Stop& stop : walk.stops()) {
-    out += fmt::format("stop {} for {} {}\n", stop.job.value, stop.displaced_by.value,
-                       stop.goes_on);
+    out +=
+        fmt::format("stop {} for {} {}\n", stop.job.value, stop.displaced_by.value, stop.goes_on);
   }
   for (const PlaceWalk::Start& start : walk.starts()) {
     out += fmt::format("start {}", start.job.value);
@@ -88,7 +88,7 @@ class PlaceWalkTest : public ::testing::Test {
   static constexpr TimeUs kLeastRunUs = 10 * kUsPerS;
 
   void arrange(Rng& rng) {
-    constexpr std::size_t kJobs = 120;
+    constexpr std::size_t kJobs = 400;
     state_.emplace(cluster_, random_jobs(rng, kJobs), std::vector<TaskGraph>{});
     running_.clear();
     waiting_.clear();
