@@ -68,6 +68,10 @@ std::string Decider::apply(ClusterState& state, TimeUs now_us, Decision& out) {
       case ActionKind::kPreemptTask:
         why = "a part of a replica";
         break;
+      case ActionKind::kCopyTask:
+      case ActionKind::kDropCopy:
+        why = "a job's command cannot run a task twice";
+        break;
       case ActionKind::kStopJob:
         ++next;
         out.stops.push_back({action.job, action.value});

@@ -36,30 +36,40 @@ std::string_view event_name(EventKind kind) {
       return "device-up";
     case EventKind::kDeviceSpeed:
       return "device-speed";
+    case EventKind::kCopy:
+      return "copy";
+    case EventKind::kDropCopy:
+      return "drop-copy";
+    case EventKind::kTakeOver:
+      return "take-over";
   }
   return "unknown";
 }
 
 void EventLog::record(TimeUs at_us, EventKind kind, std::uint32_t id,
-                      std::span<const Placement> places) {
+                      std::span<const Placement> places, std::span<const TaskCopy> copies) {
   ++count_;
   hash_.add(static_cast<std::uint64_t>(at_us));
   hash_.add(static_cast<std::uint64_t>(kind) << 32 | id);
   for (const Placement& place : places) {
     hash_.add(static_cast<std::uint64_t>(place.server.value) << 32 | place.device.value);
   }
-  if (wants_text_) write(at_us, kind, id, places);
+  for (const TaskCopy& copy : copies) {
+    hash_.add(copy.task);
+    hash_.add(static_cast<std::uint64_t>(copy.at.server.value) << 32 | copy.at.device.value);
+  }
+  if (wants_text_) write(at_us, kind, id, places, copies);
 }
 
 void EventLog::write(TimeUs /*at_us*/, EventKind /*kind*/, std::uint32_t /*id*/,
-                     std::span<const Placement> /*places*/) {}
+                     std::span<const Placement> /*places*/, std::span<const TaskCopy> /*copies*/) {}
 
 std::string EventLog::hash_hex() const {
   return fmt::format("{:016x}", hash_.value());
 }
 
 void TextEventLog::write(TimeUs at_us, EventKind kind, std::uint32_t id,
-                         std::span<const Placement> places) {
+                         std::span<const Placement> places, std::span<const TaskCopy> copies) {
   fmt::format_to(std::back_inserter(text_), "{},{},{},", at_us, event_name(kind), id);
   bool first = true;
   for (const Placement& place : places) {
@@ -72,6 +82,9 @@ void TextEventLog::write(TimeUs at_us, EventKind kind, std::uint32_t id,
     } else {
       fmt::format_to(std::back_inserter(text_), "s{}", place.server.value);
     }
+  }
+  for (const TaskCopy& copy : copies) {
+    fmt::format_to(std::back_inserter(text_), "+{}={}", copy.task, copy.at.device.value);
   }
   text_ += '\n';
 }

@@ -30,6 +30,9 @@ enum class EventKind : std::uint8_t {
   kDeviceDown,
   kDeviceUp,
   kDeviceSpeed,
+  kCopy,      // a task of a running job got a copy
+  kDropCopy,  // a copy left, while its job goes on as it was
+  kTakeOver,  // a failure took a task, and a copy goes on as that task
 };
 
 [[nodiscard]] std::string_view event_name(EventKind kind);
@@ -48,17 +51,17 @@ class EventLog {
  public:
   virtual ~EventLog() = default;
 
-  // `places`: of every task of the job after a start, grow, shrink or move, in task order (an
-  // invalid server: not placed); else empty.
+  // `places`: of every task of the job after an event after which it runs, in task order (an
+  // invalid server: not placed); else empty. `copies`: those that its tasks have then.
   void record(TimeUs at_us, EventKind kind, std::uint32_t id,
-              std::span<const Placement> places = {});
+              std::span<const Placement> places = {}, std::span<const TaskCopy> copies = {});
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::string hash_hex() const;
 
   // Called for each event; by default nothing.
   virtual void write(TimeUs at_us, EventKind kind, std::uint32_t id,
-                     std::span<const Placement> places);
+                     std::span<const Placement> places, std::span<const TaskCopy> copies);
 
  protected:
   bool wants_text_ = false;
@@ -70,12 +73,12 @@ class EventLog {
 
 // CSV "time_us,event,id,devices": id is a JobId, or the ServerId or DeviceId of a fault; devices
 // are DeviceIds of the tasks in order, joined by '+': "-" for a task that is not placed, "s3" for
-// one without a GPU on server 3. Kept in memory.
+// one without a GPU on server 3; then "+2=7" for a copy of task 2 on device 7. Kept in memory.
 class TextEventLog final : public EventLog {
  public:
   TextEventLog() { wants_text_ = true; }
-  void write(TimeUs at_us, EventKind kind, std::uint32_t id,
-             std::span<const Placement> places) override;
+  void write(TimeUs at_us, EventKind kind, std::uint32_t id, std::span<const Placement> places,
+             std::span<const TaskCopy> copies) override;
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -89,9 +92,9 @@ class EventTee final : public EventLog {
     logs_.push_back(&log);
     wants_text_ = true;
   }
-  void write(TimeUs at_us, EventKind kind, std::uint32_t id,
-             std::span<const Placement> places) override {
-    for (EventLog* const log : logs_) log->record(at_us, kind, id, places);
+  void write(TimeUs at_us, EventKind kind, std::uint32_t id, std::span<const Placement> places,
+             std::span<const TaskCopy> copies) override {
+    for (EventLog* const log : logs_) log->record(at_us, kind, id, places, copies);
   }
 
  private:

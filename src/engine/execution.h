@@ -64,6 +64,13 @@ class Execution {
   // Tasks of a running job have changed their places.
   virtual void move(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
                     TimeUs now_us) = 0;
+  // A task of a running job has got a copy; or one is about to leave, its job goes on; or one has
+  // got the place of its task, which was at `before`. Copies also go with their task, and all
+  // copies of a job when it moves, without a word.
+  virtual void copy(JobId id, const TaskPlace& copy, TimeUs now_us) = 0;
+  virtual void drop_copy(JobId id, const TaskPlace& copy, TimeUs now_us) = 0;
+  virtual void take_over(JobId id, const TaskPlace& copy, const Placement& before,
+                         TimeUs now_us) = 0;
   // The job is about to end where it is, if it runs.
   virtual void end(JobId id, TimeUs now_us) = 0;
   // Only where faults were announced.
@@ -89,6 +96,10 @@ class Execution {
   // announced.
   virtual void tasks_at(ServerId server, DeviceId device,
                         std::vector<std::pair<JobId, std::uint32_t>>& out) const = 0;
+
+  // Whether a copy has loaded.
+  [[nodiscard]] virtual bool copy_is_ready(JobId id, const TaskPlace& copy,
+                                           TimeUs now_us) const = 0;
 
   // Done and kept, of a job that has not ended.
   [[nodiscard]] virtual std::int64_t iterations(JobId id, TimeUs now_us) const = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace berth {
 
@@ -55,10 +56,16 @@ std::string InvariantChecker::check_place(const ClusterView& view, JobId id, std
   const Job& job = view.job(id);
   const Placement& place = view.placements_of(id)[task];
   if (!place.server.valid()) return {};
+  return check_place_is_right(view, id, place, job.gpu_milli_per_task > 0 && job.is_worker(task));
+}
+
+std::string InvariantChecker::check_place_is_right(const ClusterView& view, JobId id,
+                                                   const Placement& place, bool needs_device) {
+  const Job& job = view.job(id);
   if (!view.servers[place.server.index()].up) {
     return fmt::format("job {} runs on a server that is not up", id.value);
   }
-  if (place.device.valid() != (job.gpu_milli_per_task > 0 && job.is_worker(task))) {
+  if (place.device.valid() != needs_device) {
     return fmt::format("a task of job {} has the wrong kind of place", id.value);
   }
   if (!place.device.valid()) return {};
@@ -72,6 +79,36 @@ std::string InvariantChecker::check_place(const ClusterView& view, JobId id, std
   used_milli_[place.device.index()] += job.gpu_milli_per_task;
   used_mib_[place.device.index()] += job.gpu_memory_mib_per_task;
   ++tasks_[place.device.index()];
+  return {};
+}
+
+// In order, each of a task that runs on a device, and each on another server than that task and its
+// other copies.
+std::string InvariantChecker::check_copies(const ClusterView& view) {
+  for (std::size_t i = 0; i < view.copies.size(); ++i) {
+    const TaskCopy& copy = view.copies[i];
+    if (view.state(copy.job).status != JobStatus::kRunning ||
+        !view.placements_of(copy.job)[copy.task].device.valid()) {
+      return fmt::format("job {} has a copy of a task that does not run", copy.job.value);
+    }
+    if (std::string why = check_place_is_right(view, copy.job, copy.at, true); !why.empty()) {
+      return why;
+    }
+    if (copy.at.server == view.placements_of(copy.job)[copy.task].server) {
+      return fmt::format("job {} has a copy beside its task", copy.job.value);
+    }
+    const auto order = [](const TaskCopy& of) { return std::tuple(of.job, of.task, of.since_us); };
+    std::size_t same = 0;
+    for (const TaskCopy& before : view.copies.first(i)) {
+      if (order(copy) < order(before)) return "copies are out of order";
+      if (before.job != copy.job || before.task != copy.task) continue;
+      ++same;
+      if (before.at.server == copy.at.server) {
+        return fmt::format("job {} has two copies of a task on one server", copy.job.value);
+      }
+    }
+    if (same >= kMostTaskCopies) return fmt::format("job {} has too many copies", copy.job.value);
+  }
   return {};
 }
 
@@ -103,6 +140,7 @@ std::string InvariantChecker::check(const ClusterView& view) {
   for (const JobId id : alive_) {
     if (std::string why = check_job(view, id); !why.empty()) return why;
   }
+  if (std::string why = check_copies(view); !why.empty()) return why;
   return check_devices(view);
 }
 

@@ -22,6 +22,10 @@ class InvariantChecker {
   [[nodiscard]] std::string check_job(const ClusterView& view, JobId id);
   [[nodiscard]] std::string check_replicas(const ClusterView& view, JobId id) const;
   [[nodiscard]] std::string check_place(const ClusterView& view, JobId id, std::uint32_t task);
+  // And adds it to what is used there.
+  [[nodiscard]] std::string check_place_is_right(const ClusterView& view, JobId id,
+                                                 const Placement& place, bool needs_device);
+  [[nodiscard]] std::string check_copies(const ClusterView& view);
   [[nodiscard]] std::string check_devices(const ClusterView& view) const;
 
   bool whole_replicas_;

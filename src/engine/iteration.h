@@ -42,6 +42,13 @@ struct ReplicaPlaces {
   Placement parameter_server;       // invalid: none
 };
 
+// A copy of a task that has loaded: where, and how slow.
+struct CopyPace {
+  std::uint32_t partition = 0;
+  ServerId server;
+  std::int64_t slowdown_ppm = 0;
+};
+
 class IterationTimer {
  public:
   explicit IterationTimer(const Cluster& cluster) : cluster_(&cluster) {}
@@ -52,6 +59,15 @@ class IterationTimer {
                                   std::span<const std::int64_t> slowdown_ppm,
                                   std::vector<PairBytes>& pairs);
 
+  // The same with copies, by partition: each task is done when the first of it and its copies is.
+  // Whoever it was sends; every one is sent what it needs, and exchanges as the task does, which
+  // makes traffic; but the time is that of whoever was first. The next replica's copies do not
+  // matter here.
+  [[nodiscard]] Picoseconds with_copies(const TaskGraph& graph, const ReplicaPlaces& places,
+                                        std::span<const std::int64_t> slowdown_ppm,
+                                        std::span<const CopyPace> copies,
+                                        std::vector<PairBytes>& pairs);
+
   // Time of so many bytes between two servers; 0 within one, or where no link limits.
   [[nodiscard]] Picoseconds transfer(ServerId from, ServerId to, std::int64_t bytes) const;
 
@@ -59,9 +75,20 @@ class IterationTimer {
   void add_pair(ServerId from, ServerId to, std::int64_t bytes, std::vector<PairBytes>& pairs);
   [[nodiscard]] Picoseconds exchange(const TaskGraph& graph, const ReplicaPlaces& places,
                                      std::vector<PairBytes>& pairs);
+  // Who computes a task: itself, or a copy.
+  struct Runner {
+    ServerId server;
+    std::int64_t slowdown_ppm = 0;
+    Picoseconds start = 0;
+  };
+  [[nodiscard]] static ServerId exchanges_with(const TaskGraph& graph, const ReplicaPlaces& places,
+                                               std::size_t partition);
 
   const Cluster* cluster_;
-  std::vector<Picoseconds> start_;  // scratch, by partition
+  // Scratch.
+  std::vector<Picoseconds> start_;  // by partition
+  std::vector<Runner> runners_;     // tasks and their copies, by partition
+  std::vector<std::size_t> first_;  // by partition, and one more: in runners_
 };
 
 }  // namespace berth

@@ -22,6 +22,8 @@ struct Share {
   }
 };
 
+constexpr double kUsPerSecond = 1e6;
+
 // Above it a job counts as urgent (MLFS, section on experiments).
 constexpr std::int32_t kUrgent = 8;
 
@@ -54,7 +56,6 @@ void add_training(JobFigures& figures, const Job& job, const TrainingTruth& trut
 
 // As-traced jobs hold all their GPUs while they run; of others the outcome knows.
 double held_gpu_s(const Job& job, const JobState& state, const JobOutcome* outcome) {
-  constexpr double kUsPerSecond = 1e6;
   if (outcome != nullptr) return outcome->held_gpu_us / kUsPerSecond;
   if (job.gpu_milli_per_task == 0) return 0.0;
   return seconds(state.attained_us) * static_cast<double>(job.gpu_milli()) / 1000.0;
@@ -98,6 +99,7 @@ Metrics summarise(const Cluster& cluster, const Workload& workload, SimulationRe
   metrics.jobs = workload.jobs.size();
   metrics.never_fit = result.never_fit;
   JobFigures figures;
+  figures.busy_gpu_s = result.copies_held_gpu_us / kUsPerSecond;
   figures.jct_s.reserve(metrics.jobs);
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobState& state = result.states[j];
@@ -133,6 +135,8 @@ Metrics summarise(const Cluster& cluster, const Workload& workload, SimulationRe
     metrics.inter_server_bytes = std::round(result.totals.inter_server_bytes);
     metrics.overloads = result.totals.overloads;
     metrics.migrations = result.totals.migrations;
+    metrics.copies = result.copies;
+    metrics.copies_held_gpu_s = result.copies_held_gpu_us / kUsPerSecond;
     metrics.lost_iterations = static_cast<std::uint64_t>(result.lost_iterations);
   }
   metrics.preemptions = result.preemptions;

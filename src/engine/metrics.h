@@ -38,6 +38,8 @@ struct Metrics {
   std::optional<double> gpu_utilisation;
   std::optional<std::uint64_t> overloads;
   std::optional<std::uint64_t> migrations;
+  std::optional<std::uint64_t> copies;
+  std::optional<double> copies_held_gpu_s;
   // Of log(true run time / predicted), over jobs that count and were predicted.
   std::optional<double> prediction_log_error_mean;
   std::optional<double> prediction_log_error_sd;

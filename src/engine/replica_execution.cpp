@@ -221,6 +221,11 @@ void ReplicaExecution::mark_server(ServerId server, DeviceId only_device) {
     if (only_device.valid() && places(ref.job)[ref.task].device != only_device) continue;
     if (spec(ref.job).is_worker(ref.task)) mark_replica(replica_of(ref.job, ref.task));
   }
+  for (const CopyRun& copy : copies_) {
+    const Placement& at = copy.place.to;
+    if (at.server != server || (only_device.valid() && at.device != only_device)) continue;
+    mark_replica(replica_of(copy.job, copy.place.task));
+  }
 }
 
 void ReplicaExecution::change_use(JobId id, const TaskPlace& place, int sign) {
@@ -275,6 +280,28 @@ void ReplicaExecution::detach(JobId id, const TaskPlace& place) {
     position_[spec(here[position].job).first_task + here[position].task] = position;
   }
   change_use(id, place, -1);
+}
+
+std::span<const ReplicaExecution::CopyRun> ReplicaExecution::copies_of(JobId id) const {
+  if (copies_.empty()) return {};
+  return {std::ranges::lower_bound(copies_, id, {}, &CopyRun::job),
+          std::ranges::upper_bound(copies_, id, {}, &CopyRun::job)};
+}
+
+// Those of the job for which it holds.
+template <class Ends>
+void ReplicaExecution::end_copies(JobId id, const Ends& ends) {
+  if (copies_.empty()) return;
+  auto copy = std::ranges::lower_bound(copies_, id, {}, &CopyRun::job);
+  while (copy != copies_.end() && copy->job == id) {
+    if (!ends(copy->place)) {
+      ++copy;
+      continue;
+    }
+    const TaskPlace place = copy->place;
+    copy = copies_.erase(copy);
+    change_use(id, place, -1);
+  }
 }
 
 // A task's part of its job's state.
@@ -340,6 +367,9 @@ void ReplicaExecution::leave(JobId id, std::span<const std::uint32_t> tasks, Dep
   JobRun& run = run_of(id);
   settle(run, id, now_us);
   const bool computed = run.complete > 0;
+  end_copies(id, [&](const TaskPlace& copy) {
+    return std::ranges::find(tasks, copy.task) != tasks.end();
+  });
   for (const std::uint32_t task : tasks) detach(id, {task, places(id)[task]});
   complete(run, id, kNever);
   if (computed && run.complete == 0) fall_back(run, id, why);
@@ -365,6 +395,7 @@ void ReplicaExecution::move(JobId id, std::span<const TaskPlace> tasks,
   if (paused > 0 && paused == run.complete) fall_back(run, id, Departure::kPreempted);
   const TimeUs ready_us =
       now_us + resume_us(run, id, tasks, before) + (training == nullptr ? 0 : training->load_us);
+  end_copies(id, [](const TaskPlace& /*copy*/) { return true; });
   for (const TaskPlace& task : tasks) {
     detach(id, {task.task, before[task.task]});
     attach(id, task);
@@ -374,10 +405,50 @@ void ReplicaExecution::move(JobId id, std::span<const TaskPlace> tasks,
   mark_job(id);
 }
 
+// Its state comes from its task, which goes on meanwhile.
+void ReplicaExecution::copy(JobId id, const TaskPlace& copy, TimeUs now_us) {
+  settle(run_of(id), id, now_us);
+  const TimeUs task_ready_us = replicas_[replica_of(id, copy.task)].ready_us;
+  TimeUs ready_us = task_ready_us == kNever ? now_us : std::max(now_us, task_ready_us);
+  if (const TrainingTruth* const training = truth(id)) {
+    const std::int64_t bytes = state_bytes(id, copy.task);
+    const ServerId from = places(id)[copy.task].server;
+    const Picoseconds transfer = timer_.transfer(from, copy.to.server, bytes);
+    totals_.inter_server_bytes += static_cast<double>(bytes);
+    ready_us += (transfer + kPicosecondsPerUs - 1) / kPicosecondsPerUs + training->load_us;
+  }
+  const auto after = std::ranges::upper_bound(copies_, id, {}, &CopyRun::job);
+  copies_.insert(after, {id, copy, ready_us});
+  change_use(id, copy, 1);
+  mark_job(id);
+}
+
+void ReplicaExecution::drop_copy(JobId id, const TaskPlace& copy, TimeUs now_us) {
+  settle(run_of(id), id, now_us);
+  end_copies(id, [&](const TaskPlace& other) { return other == copy; });
+  mark_job(id);
+}
+
+void ReplicaExecution::take_over(JobId id, const TaskPlace& copy, const Placement& before,
+                                 TimeUs now_us) {
+  settle(run_of(id), id, now_us);
+  end_copies(id, [&](const TaskPlace& other) { return other == copy; });
+  detach(id, {copy.task, before});
+  attach(id, copy);
+  mark_job(id);
+}
+
+bool ReplicaExecution::copy_is_ready(JobId id, const TaskPlace& copy, TimeUs now_us) const {
+  return std::ranges::any_of(copies_of(id), [&](const CopyRun& other) {
+    return other.place == copy && other.ready_us <= now_us;
+  });
+}
+
 void ReplicaExecution::end(JobId id, TimeUs now_us) {
   if (!has_run(id)) return;
   JobRun& run = run_of(id);
   settle(run, id, now_us);
+  end_copies(id, [](const TaskPlace& /*copy*/) { return true; });
   const std::span<const Placement> at = places(id);
   if (tracks_tasks_ && (run.workers_placed > 0 || run.parameter_server_placed)) {
     for (std::uint32_t k = 0; k < at.size(); ++k) {
@@ -406,6 +477,9 @@ bool ReplicaExecution::due(const FutureEvent& event, TimeUs now_us) {
   settle(run, id, now_us);
   if (run.done >= run.target) return true;
   touch(id);
+  for (const CopyRun& copy : copies_of(id)) {
+    if (copy.ready_us == now_us) mark_replica(replica_of(id, copy.place.task));
+  }
   return false;
 }
 
@@ -421,7 +495,20 @@ std::int64_t ReplicaExecution::slowdown_ppm(JobId id, std::uint32_t task,
   return times_ppm(factor, overload_slowdown_ppm(*own, server_use_[at.server.index()], capacity));
 }
 
-void ReplicaExecution::update_replica(std::uint32_t index) {
+// Fills ready_copies_, by partition.
+void ReplicaExecution::list_ready_copies(JobId id, std::uint32_t replica, TimeUs now_us) {
+  ready_copies_.clear();
+  if (copies_.empty()) return;
+  const std::uint32_t partitions = spec(id).partitions();
+  for (const CopyRun& copy : copies_of(id)) {
+    const auto& [task, at] = copy.place;
+    if (task / partitions != replica || copy.ready_us > now_us) continue;
+    ready_copies_.push_back({task % partitions, at.server, slowdown_ppm(id, task, at)});
+  }
+  std::ranges::stable_sort(ready_copies_, {}, &CopyPace::partition);
+}
+
+void ReplicaExecution::update_replica(std::uint32_t index, TimeUs now_us) {
   ReplicaRun& replica = replicas_[index];
   if (!replica.dirty) return;  // its job ended, and another has the place
   replica.dirty = false;
@@ -449,7 +536,12 @@ void ReplicaExecution::update_replica(std::uint32_t index) {
   for (std::uint32_t k = 0; k < partitions; ++k) {
     if (at.own[k].server.valid()) slow_[k] = slowdown_ppm(id, r * partitions + k, at.own[k]);
   }
+  list_ready_copies(id, r, now_us);
   if (!job.graph.valid()) {
+    for (const CopyPace& copy : ready_copies_) {
+      std::int64_t& slow = slow_[copy.partition];
+      slow = std::min(slow, copy.slowdown_ppm);
+    }
     replica.pace = *std::ranges::max_element(slow_);  // an iteration is a microsecond
     return;
   }
@@ -458,8 +550,11 @@ void ReplicaExecution::update_replica(std::uint32_t index) {
     at.next = all.subspan(next * partitions, partitions);
   }
   if (job.parameter_servers > 0) at.parameter_server = all[job.workers()];
-  replica.pace = std::max<Picoseconds>(
-      1, timer_.alone(workload_->graphs[job.graph.index()], at, slow_, pairs_));
+  const TaskGraph& graph = workload_->graphs[job.graph.index()];
+  const Picoseconds alone = ready_copies_.empty()
+                                ? timer_.alone(graph, at, slow_, pairs_)
+                                : timer_.with_copies(graph, at, slow_, ready_copies_, pairs_);
+  replica.pace = std::max<Picoseconds>(1, alone);
   const TrainingTruth& training = *truth(id);
   if (training.checkpoint_iterations > 0) {
     const std::int64_t every = training.checkpoint_iterations;
@@ -498,6 +593,9 @@ bool ReplicaExecution::update_job(JobId id, TimeUs now_us, EventQueue& queue) {
     }
   }
   if (run.complete > 0) {
+    for (const CopyRun& copy : copies_of(id)) {
+      if (copy.ready_us > now_us) next_us = std::min(next_us, copy.ready_us);
+    }
     const TimeUs left_us = time_for(run.target - run.done, run.rate);
     if (left_us >= kNever - now_us && next_us == kNever) return false;
     if (left_us < kNever) next_us = std::min(next_us, now_us + left_us);
@@ -520,7 +618,7 @@ void ReplicaExecution::count_overloads() {
 }
 
 bool ReplicaExecution::refresh(TimeUs now_us, EventQueue& queue) {
-  for (const std::uint32_t replica : dirty_) update_replica(replica);
+  for (const std::uint32_t replica : dirty_) update_replica(replica, now_us);
   dirty_.clear();
   if (tracks_tasks_) {
     rerated_.clear();

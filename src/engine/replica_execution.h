@@ -35,6 +35,9 @@ class ReplicaExecution final : public Execution {
   void leave(JobId id, std::span<const std::uint32_t> tasks, Departure why, TimeUs now_us) override;
   void move(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
             TimeUs now_us) override;
+  void copy(JobId id, const TaskPlace& copy, TimeUs now_us) override;
+  void drop_copy(JobId id, const TaskPlace& copy, TimeUs now_us) override;
+  void take_over(JobId id, const TaskPlace& copy, const Placement& before, TimeUs now_us) override;
   void end(JobId id, TimeUs now_us) override;
   void set_device_speed(DeviceId id, std::int32_t speed_ppm) override;
   void stop_at(JobId id, std::int64_t iterations) override;
@@ -48,6 +51,7 @@ class ReplicaExecution final : public Execution {
   void failing_with(JobId id, std::uint32_t task, std::vector<std::uint32_t>& tasks) const override;
   void tasks_at(ServerId server, DeviceId device,
                 std::vector<std::pair<JobId, std::uint32_t>>& out) const override;
+  [[nodiscard]] bool copy_is_ready(JobId id, const TaskPlace& copy, TimeUs now_us) const override;
 
   [[nodiscard]] std::int64_t iterations(JobId id, TimeUs now_us) const override;
   [[nodiscard]] double iterations_per_s(JobId id) const override;
@@ -92,6 +96,11 @@ class ReplicaExecution final : public Execution {
     JobId job;
     std::uint32_t task = 0;
   };
+  struct CopyRun {
+    JobId job;
+    TaskPlace place;
+    TimeUs ready_us = 0;  // loads until then
+  };
 
   // Facts of a job from its first start to its end, in slots that are used again: what is looked at
   // all the time stays together.
@@ -120,6 +129,10 @@ class ReplicaExecution final : public Execution {
   void attach(JobId id, const TaskPlace& place);
   void detach(JobId id, const TaskPlace& place);
   void change_use(JobId id, const TaskPlace& place, int sign);
+  [[nodiscard]] std::span<const CopyRun> copies_of(JobId id) const;
+  template <class Ends>
+  void end_copies(JobId id, const Ends& ends);
+  void list_ready_copies(JobId id, std::uint32_t replica, TimeUs now_us);
   // What a start or move costs that brings state with it: the checkpoint owed, and the transfer.
   [[nodiscard]] TimeUs resume_us(JobRun& run, JobId id, std::span<const TaskPlace> tasks,
                                  std::span<const Placement> before);
@@ -131,7 +144,7 @@ class ReplicaExecution final : public Execution {
   void touch(JobId id);
   void count_overloads();
   [[nodiscard]] std::int64_t slowdown_ppm(JobId id, std::uint32_t task, const Placement& at) const;
-  void update_replica(std::uint32_t index);
+  void update_replica(std::uint32_t index, TimeUs now_us);
   [[nodiscard]] bool update_job(JobId id, TimeUs now_us, EventQueue& queue);
 
   const Workload* workload_;
@@ -156,12 +169,14 @@ class ReplicaExecution final : public Execution {
   std::vector<std::int64_t> device_slow_ppm_;       // by DeviceId: its type and its health
   std::vector<std::uint32_t> devices_over_;         // by ServerId: of its devices
   std::vector<std::uint8_t> overloaded_;            // by ServerId, at the last refresh()
+  std::vector<CopyRun> copies_;                     // by job; few, and most often none
   // To do in refresh().
   std::vector<std::uint32_t> dirty_;
   std::vector<JobId> touched_;
   std::vector<std::uint32_t> changed_servers_;  // may repeat
   // Scratch.
   std::vector<std::int64_t> slow_;
+  std::vector<CopyPace> ready_copies_;
   std::vector<PairBytes> pairs_;
   std::vector<std::uint32_t> rerated_;
 };

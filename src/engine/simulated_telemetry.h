@@ -11,8 +11,13 @@ class SimulatedTelemetry final : public Telemetry {
  public:
   // All must outlive it.
   SimulatedTelemetry(const Workload& workload, const ClusterState& state,
-                     const Execution& execution, const TimeUs& now_us)
-      : workload_(workload), state_(state), execution_(execution), now_us_(now_us) {}
+                     const Execution& execution, const std::vector<DeviceSpeed>& device_speeds,
+                     const TimeUs& now_us)
+      : workload_(workload),
+        state_(state),
+        execution_(execution),
+        device_speeds_(device_speeds),
+        now_us_(now_us) {}
 
   [[nodiscard]] std::optional<std::int64_t> iterations(JobId job) const override;
   [[nodiscard]] std::optional<double> iterations_per_s(JobId job) const override;
@@ -20,6 +25,9 @@ class SimulatedTelemetry final : public Telemetry {
   [[nodiscard]] std::optional<double> loss(JobId job, std::int64_t iteration) const override;
   [[nodiscard]] std::optional<double> accuracy(JobId job, std::int64_t iteration) const override;
   [[nodiscard]] std::optional<TaskUse> use(JobId job, std::uint32_t task) const override;
+  [[nodiscard]] std::optional<DeviceSpeed> device_speed(DeviceId device) const override {
+    return device_speeds_[device.index()];
+  }
 
  private:
   [[nodiscard]] bool reports(JobId job) const {
@@ -31,6 +39,7 @@ class SimulatedTelemetry final : public Telemetry {
   const Workload& workload_;
   const ClusterState& state_;
   const Execution& execution_;
+  const std::vector<DeviceSpeed>& device_speeds_;  // by DeviceId
   const TimeUs& now_us_;
 };
 

@@ -53,18 +53,22 @@ class Simulation {
   bool complete_jobs();
   bool apply_faults();
   void take_down(ServerId server, DeviceId device);
+  void drop_copy(JobId id, const TaskPlace& copy);
+  void drop_copies_at(ServerId server, DeviceId device);
+  bool take_over(JobId id, std::uint32_t task);
   bool admit_arrivals();
   Status decide();
   Status apply();
   void tell_reasons() const;
   Status apply_start(std::size_t& next);
   Status apply_move(std::size_t& next);
+  Status apply_copy(std::size_t action);
   Status apply_preempt(std::size_t action);
   Status apply_stop(std::size_t action);
   Status read_tasks(std::size_t& next);
   void remove(JobId id, Departure why);
   void record(EventKind kind, JobId id) {
-    log_.record(now_us_, kind, id.value, state_.places_of(id));
+    log_.record(now_us_, kind, id.value, state_.places_of(id), state_.copies_of(id));
   }
   [[nodiscard]] Status refused(std::size_t action, const std::string& why) const;
   void finish(JobId id, JobStatus status, EventKind kind);
@@ -79,7 +83,8 @@ class Simulation {
   EventLog& log_;
   ClusterState state_;
   std::unique_ptr<Execution> execution_;
-  SimulatedTelemetry telemetry_{workload_, state_, *execution_, now_us_};
+  std::vector<DeviceSpeed> device_speeds_{state_.cluster().gpus()};  // by DeviceId
+  SimulatedTelemetry telemetry_{workload_, state_, *execution_, device_speeds_, now_us_};
   Rng rng_;
   Rng drop_rng_;
   EventQueue queue_;
@@ -96,6 +101,7 @@ class Simulation {
   std::vector<Placement> before_;
   std::vector<std::uint32_t> leaving_;
   std::vector<std::pair<JobId, std::uint32_t>> hit_;
+  std::vector<TaskCopy> copies_hit_;
   SimulationResult result_;
 };
 
@@ -163,8 +169,40 @@ void Simulation::remove(JobId id, Departure why) {
   }
 }
 
+void Simulation::drop_copy(JobId id, const TaskPlace& copy) {
+  execution_->drop_copy(id, copy, now_us_);
+  [[maybe_unused]] const std::string why = state_.drop_copy(id, copy, now_us_);
+  assert(why.empty());
+  record(EventKind::kDropCopy, id);
+}
+
+void Simulation::drop_copies_at(ServerId server, DeviceId device) {
+  copies_hit_.clear();
+  for (const TaskCopy& copy : state_.copies()) {
+    const bool hit = device.valid() ? copy.at.device == device : copy.at.server == server;
+    if (hit) copies_hit_.push_back(copy);
+  }
+  for (const TaskCopy& copy : copies_hit_) drop_copy(copy.job, {copy.task, copy.at});
+}
+
+// Whether the task, which fails, has a copy that has loaded: the oldest of these goes on.
+bool Simulation::take_over(JobId id, std::uint32_t task) {
+  for (const TaskCopy& copy : state_.copies_of(id)) {
+    const TaskPlace place{copy.task, copy.at};
+    if (copy.task != task || !execution_->copy_is_ready(id, place, now_us_)) continue;
+    const Placement before = state_.places_of(id)[task];
+    [[maybe_unused]] const std::string why = state_.take_over(id, place, now_us_);
+    assert(why.empty());
+    execution_->take_over(id, place, before, now_us_);
+    record(EventKind::kTakeOver, id);
+    return true;
+  }
+  return false;
+}
+
 // Whatever runs on the server, or on the device alone, leaves.
 void Simulation::take_down(ServerId server, DeviceId device) {
+  drop_copies_at(server, device);
   execution_->tasks_at(server, device, hit_);
   for (const auto& [id, task] : hit_) {
     // Its replica may have left already, with another of its tasks.
@@ -172,6 +210,7 @@ void Simulation::take_down(ServerId server, DeviceId device) {
         !state_.places_of(id)[task].server.valid()) {
       continue;
     }
+    if (take_over(id, task)) continue;
     execution_->failing_with(id, task, leaving_);
     remove(id, Departure::kEvicted);
   }
@@ -206,6 +245,7 @@ bool Simulation::apply_faults() {
       case FaultKind::kDeviceSpeed:
         log_.record(now_us_, EventKind::kDeviceSpeed, fault.id);
         execution_->set_device_speed(DeviceId{fault.id}, fault.speed_ppm);
+        device_speeds_[fault.id] = {fault.speed_ppm / 1e6, now_us_};
         break;
     }
   }
@@ -267,6 +307,26 @@ Status Simulation::apply_move(std::size_t& next) {
   }
   execution_->move(id, tasks_, before_, now_us_);
   record(EventKind::kMove, id);
+  return {};
+}
+
+Status Simulation::apply_copy(std::size_t action) {
+  const Action& wanted = plan_.actions[action];
+  const TaskPlace copy{wanted.task, wanted.to};
+  if (wanted.kind == ActionKind::kDropCopy) {
+    const bool there = std::ranges::any_of(state_.copies_of(wanted.job), [&](const TaskCopy& of) {
+      return TaskPlace{of.task, of.at} == copy;
+    });
+    if (!there) return refused(action, "no such copy");
+    drop_copy(wanted.job, copy);
+    return {};
+  }
+  if (const std::string why = state_.copy_task(wanted.job, copy, now_us_); !why.empty()) {
+    return refused(action, why);
+  }
+  execution_->copy(wanted.job, copy, now_us_);
+  ++result_.copies;
+  record(EventKind::kCopy, wanted.job);
   return {};
 }
 
@@ -337,6 +397,10 @@ Status Simulation::apply() {
       case ActionKind::kPreemptReplica:
       case ActionKind::kPreemptTask:
         BERTH_CHECK_OK(apply_preempt(next));
+        break;
+      case ActionKind::kCopyTask:
+      case ActionKind::kDropCopy:
+        BERTH_CHECK_OK(apply_copy(next));
         break;
       case ActionKind::kStopJob:
       case ActionKind::kSetStop:
@@ -433,6 +497,7 @@ SimulationResult Simulation::harvest() {
   result_.first_arrival_us = workload_.jobs.front().submit_us;
   result_.never_fit = never_;
   result_.outcomes = execution_->outcomes(now_us_);
+  result_.copies_held_gpu_us = state_.copies_held_gpu_us(now_us_);
   result_.totals = execution_->totals();
   result_.lost_iterations = iterations_of(result_.totals.lost);
   result_.events = log_.count();

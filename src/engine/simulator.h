@@ -63,6 +63,8 @@ struct SimulationResult {
   std::uint64_t preemptions = 0;
   std::uint64_t evictions = 0;       // jobs that a failure took off their devices
   std::int64_t lost_iterations = 0;  // run and thrown away, rounded down
+  std::uint64_t copies = 0;          // of tasks, that were made
+  double copies_held_gpu_us = 0;     // GPUs times the time that copies held them
   ExecutionTotals totals;
   TimeUs first_arrival_us = 0;
   TimeUs end_us = 0;  // last end of a job

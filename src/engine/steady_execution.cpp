@@ -29,6 +29,21 @@ void SteadyExecution::move(JobId /*id*/, std::span<const TaskPlace> tasks,
   totals_.migrations += tasks.size();
 }
 
+// Where no device is slow or fails a copy changes nothing.
+void SteadyExecution::copy(JobId /*id*/, const TaskPlace& /*copy*/, TimeUs /*now_us*/) {}
+
+void SteadyExecution::drop_copy(JobId /*id*/, const TaskPlace& /*copy*/, TimeUs /*now_us*/) {}
+
+void SteadyExecution::take_over(JobId /*id*/, const TaskPlace& /*copy*/,
+                                const Placement& /*before*/, TimeUs /*now_us*/) {
+  assert(false);
+}
+
+bool SteadyExecution::copy_is_ready(JobId /*id*/, const TaskPlace& /*copy*/,
+                                    TimeUs /*now_us*/) const {
+  return true;
+}
+
 void SteadyExecution::end(JobId id, TimeUs now_us) {
   const JobState& state = state_->state(id);
   if (state.status == JobStatus::kRunning) totals_.run += units_of(now_us - state.last_start_us);

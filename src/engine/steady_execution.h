@@ -24,6 +24,9 @@ class SteadyExecution final : public Execution {
   void leave(JobId id, std::span<const std::uint32_t> tasks, Departure why, TimeUs now_us) override;
   void move(JobId id, std::span<const TaskPlace> tasks, std::span<const Placement> before,
             TimeUs now_us) override;
+  void copy(JobId id, const TaskPlace& copy, TimeUs now_us) override;
+  void drop_copy(JobId id, const TaskPlace& copy, TimeUs now_us) override;
+  void take_over(JobId id, const TaskPlace& copy, const Placement& before, TimeUs now_us) override;
   void end(JobId id, TimeUs now_us) override;
   void set_device_speed(DeviceId id, std::int32_t speed_ppm) override;
   void stop_at(JobId id, std::int64_t iterations) override;
@@ -37,6 +40,7 @@ class SteadyExecution final : public Execution {
   void failing_with(JobId id, std::uint32_t task, std::vector<std::uint32_t>& tasks) const override;
   void tasks_at(ServerId server, DeviceId device,
                 std::vector<std::pair<JobId, std::uint32_t>>& out) const override;
+  [[nodiscard]] bool copy_is_ready(JobId id, const TaskPlace& copy, TimeUs now_us) const override;
 
   [[nodiscard]] std::int64_t iterations(JobId id, TimeUs now_us) const override;
   [[nodiscard]] double iterations_per_s(JobId id) const override;

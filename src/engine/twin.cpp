@@ -14,6 +14,13 @@
 namespace berth {
 namespace {
 
+struct TwinCopy {
+  std::uint32_t task = 0;
+  Placement at;
+  TimeUs since_us = 0;
+  TimeUs ready_us = 0;
+};
+
 struct TwinJob {
   JobState state;
   StopOption stop = StopOption::kIterations;
@@ -27,6 +34,7 @@ struct TwinJob {
   std::vector<Placement> places;  // invalid: the task does not run
   std::vector<Placement> last;    // where tasks ran when the job last left
   std::vector<TimeUs> ready_us;   // by replica; kNever: not complete
+  std::vector<TwinCopy> copies;   // the oldest first
   Reason reason{.code = ReasonCode::kNotConsidered};
 };
 
@@ -45,7 +53,8 @@ class Twin {
         jobs_(workload.jobs.size()),
         server_up_(cluster.servers.size(), true),
         device_up_(cluster.gpus(), true),
-        device_speed_ppm_(cluster.gpus(), 1'000'000) {
+        device_speed_ppm_(cluster.gpus(), 1'000'000),
+        device_speed_since_us_(cluster.gpus()) {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       jobs_[j].stop = workload.jobs[j].stop;
       jobs_[j].places.resize(workload.jobs[j].tasks);
@@ -113,6 +122,10 @@ class Twin {
         return std::nullopt;
       }
       return *twin_.use(job.index(), task);
+    }
+    [[nodiscard]] std::optional<DeviceSpeed> device_speed(DeviceId device) const override {
+      return DeviceSpeed{static_cast<double>(twin_.device_speed_ppm_[device.index()]) / 1e6,
+                         twin_.device_speed_since_us_[device.index()]};
     }
 
    private:
@@ -192,6 +205,7 @@ class Twin {
       for (std::uint32_t k = 0; k < spec(j).tasks; ++k) {
         if (placed(j, k)) visit(j, k, jobs_[j].places[k]);
       }
+      for (const TwinCopy& copy : jobs_[j].copies) visit(j, copy.task, copy.at);
     }
   }
 
@@ -204,8 +218,7 @@ class Twin {
       server_use[at.server.index()].add(*use(j, k));
       if (at.device.valid()) device_use[at.device.index()].add(*use(j, k));
     });
-    const auto slowdown = [&](std::size_t j, std::uint32_t k) {
-      const Placement& at = jobs_[j].places[k];
+    const auto slowdown = [&](std::size_t j, std::uint32_t k, const Placement& at) {
       std::int64_t factor = kOncePpm;
       if (at.device.valid()) {
         const GpuTypeId type = cluster_.devices[at.device.index()].type;
@@ -235,9 +248,16 @@ class Twin {
         std::vector<std::int64_t> slow;
         const std::uint32_t m = spec(j).partitions();
         for (std::uint32_t k = r * m; k < (r + 1) * m; ++k) {
-          slow.push_back(placed(j, k) ? slowdown(j, k) : kOncePpm);
+          slow.push_back(placed(j, k) ? slowdown(j, k, jobs_[j].places[k]) : kOncePpm);
         }
-        sender.pace = pace_of(j, r, slow, sender.pairs);
+        std::vector<CopyPace> copies;
+        for (std::uint32_t k = 0; k < m; ++k) {
+          for (const TwinCopy& copy : jobs_[j].copies) {
+            if (copy.task != r * m + k || copy.ready_us > now_us_) continue;
+            copies.push_back({k, copy.at.server, slowdown(j, copy.task, copy.at)});
+          }
+        }
+        sender.pace = pace_of(j, r, slow, copies, sender.pairs);
         for (const PairBytes& pair : sender.pairs) {
           flows.push_back(
               {pair.server_a, pair.server_b, demand_bytes_per_s(pair.bytes, sender.pace)});
@@ -269,11 +289,16 @@ class Twin {
     }
   }
 
-  [[nodiscard]] Picoseconds pace_of(std::size_t j, std::uint32_t r,
-                                    const std::vector<std::int64_t>& slow,
+  [[nodiscard]] Picoseconds pace_of(std::size_t j, std::uint32_t r, std::vector<std::int64_t> slow,
+                                    const std::vector<CopyPace>& copies,
                                     std::vector<PairBytes>& pairs) {
     const Job& job = spec(j);
-    if (!job.graph.valid()) return *std::ranges::max_element(slow);
+    if (!job.graph.valid()) {
+      for (const CopyPace& copy : copies) {
+        slow[copy.partition] = std::min(slow[copy.partition], copy.slowdown_ppm);
+      }
+      return *std::ranges::max_element(slow);
+    }
     const std::span<const Placement> all = jobs_[j].places;
     ReplicaPlaces at;
     at.own = all.subspan(r * job.partitions(), job.partitions());
@@ -283,7 +308,7 @@ class Twin {
     }
     if (job.parameter_servers > 0) at.parameter_server = all.back();
     const TaskGraph& graph = workload_.graphs[job.graph.index()];
-    Picoseconds pace = std::max<Picoseconds>(1, timer_.alone(graph, at, slow, pairs));
+    Picoseconds pace = std::max<Picoseconds>(1, timer_.with_copies(graph, at, slow, copies, pairs));
     if (truth(j)->checkpoint_iterations > 0) {
       const auto checkpoint = static_cast<Int128>(truth(j)->checkpoint_us) * kPicosecondsPerUs;
       pace = bounded(pace + divide_up(checkpoint, truth(j)->checkpoint_iterations));
@@ -311,6 +336,9 @@ class Twin {
       for (const TimeUs ready_us : jobs_[j].ready_us) {
         if (ready_us > now_us_) next_us = std::min(next_us, ready_us);
       }
+      for (const TwinCopy& copy : jobs_[j].copies) {
+        if (copy.ready_us > now_us_) next_us = std::min(next_us, copy.ready_us);
+      }
       const TimeUs left_us = time_for(target(j) - jobs_[j].done, jobs_[j].rate);
       if (left_us < kNever) next_us = std::min(next_us, now_us_ + left_us);
     }
@@ -321,7 +349,16 @@ class Twin {
   }
 
   void log(EventKind kind, std::size_t j) {
-    log_.record(now_us_, kind, static_cast<std::uint32_t>(j), jobs_[j].places);
+    log_.record(now_us_, kind, static_cast<std::uint32_t>(j), jobs_[j].places, copies_shown(j));
+  }
+  // As a view shows them.
+  [[nodiscard]] std::vector<TaskCopy> copies_shown(std::size_t j) const {
+    std::vector<TaskCopy> out;
+    for (const TwinCopy& copy : jobs_[j].copies) {
+      out.push_back({JobId{j}, copy.task, copy.at, copy.since_us});
+    }
+    std::ranges::stable_sort(out, {}, &TaskCopy::task);
+    return out;
   }
   void log_plain(EventKind kind, std::size_t j) {
     log_.record(now_us_, kind, static_cast<std::uint32_t>(j));
@@ -332,6 +369,7 @@ class Twin {
     job.state.last_stop_us = now_us_;
     job.state.tasks_placed = 0;
     job.last = job.places;
+    job.copies.clear();
     std::ranges::fill(job.ready_us, kNever);
   }
 
@@ -390,7 +428,10 @@ class Twin {
     TwinJob& job = jobs_[j];
     const bool computed = any_complete(j);
     const std::vector<Placement> before = job.places;
-    for (const std::uint32_t task : tasks) job.places[task] = {};
+    for (const std::uint32_t task : tasks) {
+      job.places[task] = {};
+      std::erase_if(job.copies, [&](const TwinCopy& copy) { return copy.task == task; });
+    }
     renew_ready(j, kNever);
     if (computed && !any_complete(j)) fall_back(j, why);
     job.state.tasks_placed -= static_cast<std::uint32_t>(tasks.size());
@@ -418,21 +459,72 @@ class Twin {
     const bool down = fault.kind == FaultKind::kServerDown || fault.kind == FaultKind::kDeviceDown;
     if (fault.kind == FaultKind::kDeviceSpeed) {
       device_speed_ppm_[fault.id] = fault.speed_ppm;
+      device_speed_since_us_[fault.id] = now_us_;
     } else if (server) {
       server_up_[fault.id] = !down;
     } else {
       device_up_[fault.id] = !down;
     }
     if (!down) return;
+    const auto hits = [&](const Placement& at) {
+      return server ? at.server.value == fault.id : at.device.value == fault.id;
+    };
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      for (const TaskCopy& copy : copies_shown(j)) {
+        if (hits(copy.at)) drop_copy(j, copy.task, copy.at);
+      }
+    }
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       for (std::uint32_t k = 0; k < spec(j).tasks; ++k) {
         if (!placed(j, k)) continue;
-        const Placement& at = jobs_[j].places[k];
-        if (server ? at.server.value == fault.id : at.device.value == fault.id) {
+        if (hits(jobs_[j].places[k]) && !take_over(j, k)) {
           remove(j, leaving_with(j, k), Departure::kEvicted);
         }
       }
     }
+  }
+
+  void drop_copy(std::size_t j, std::uint32_t task, const Placement& at) {
+    std::erase_if(jobs_[j].copies,
+                  [&](const TwinCopy& other) { return other.task == task && other.at == at; });
+    log(EventKind::kDropCopy, j);
+  }
+
+  bool take_over(std::size_t j, std::uint32_t task) {
+    TwinJob& job = jobs_[j];
+    const auto copy = std::ranges::find_if(job.copies, [&](const TwinCopy& other) {
+      return other.task == task && other.ready_us <= now_us_;
+    });
+    if (copy == job.copies.end()) return false;
+    job.places[task] = copy->at;
+    job.copies.erase(copy);
+    job.state.last_move_us = now_us_;
+    log(EventKind::kTakeOver, j);
+    return true;
+  }
+
+  // The part of a job's state that a task needs.
+  [[nodiscard]] std::int64_t state_bytes(std::size_t j, std::uint32_t task) const {
+    const std::int64_t bytes = truth(j)->state_bytes;
+    if (!spec(j).is_worker(task) || !spec(j).graph.valid()) return bytes;
+    const TaskGraph& graph = workload_.graphs[spec(j).graph.index()];
+    const std::int64_t all = graph.parameters();
+    const std::int64_t part = graph.tasks[task % spec(j).partitions()].parameters;
+    return all <= 0 ? bytes / spec(j).partitions()
+                    : static_cast<std::int64_t>(static_cast<Int128>(bytes) * part / all);
+  }
+
+  void copy(std::size_t j, const Action& action) {
+    TwinJob& job = jobs_[j];
+    const TimeUs task_ready_us = job.ready_us[action.task / spec(j).partitions()];
+    TimeUs ready_us = task_ready_us == kNever ? now_us_ : std::max(now_us_, task_ready_us);
+    if (truth(j) != nullptr) {
+      const Picoseconds transfer = timer_.transfer(job.places[action.task].server, action.to.server,
+                                                   state_bytes(j, action.task));
+      ready_us += truth(j)->load_us + static_cast<TimeUs>(divide_up(transfer, kPicosecondsPerUs));
+    }
+    job.copies.push_back({action.task, action.to, now_us_, ready_us});
+    log(EventKind::kCopy, j);
   }
 
   // Transfers and the checkpoint that is owed, on the way from `from` to where the tasks are now.
@@ -444,16 +536,8 @@ class Twin {
     Picoseconds longest = 0;
     for (const std::uint32_t task : tasks) {
       if (task >= from.size() || !from[task].server.valid()) continue;
-      std::int64_t bytes = training->state_bytes;
-      if (spec(j).is_worker(task) && spec(j).graph.valid()) {
-        const TaskGraph& graph = workload_.graphs[spec(j).graph.index()];
-        const std::int64_t all = graph.parameters();
-        const std::int64_t part = graph.tasks[task % spec(j).partitions()].parameters;
-        bytes = all <= 0 ? bytes / spec(j).partitions()
-                         : static_cast<std::int64_t>(static_cast<Int128>(bytes) * part / all);
-      }
-      longest =
-          std::max(longest, timer_.transfer(from[task].server, job.places[task].server, bytes));
+      longest = std::max(longest, timer_.transfer(from[task].server, job.places[task].server,
+                                                  state_bytes(j, task)));
     }
     const TimeUs checkpoint_us = job.owes_checkpoint ? training->checkpoint_us : 0;
     job.owes_checkpoint = false;
@@ -467,6 +551,7 @@ class Twin {
     std::vector<JobState> states;
     std::vector<Reason> reasons;
     std::vector<Placement> placements;
+    std::vector<TaskCopy> copies;
     std::vector<DeviceState> devices(cluster_.gpus());
     std::vector<ServerState> servers;
     for (std::size_t s = 0; s < cluster_.servers.size(); ++s) {
@@ -488,6 +573,7 @@ class Twin {
         continue;
       }
       placements.insert(placements.end(), job.places.begin(), job.places.end());
+      for (const TaskCopy& copy : copies_shown(j)) copies.push_back(copy);
     }
     for_each_placed([&](std::size_t j, std::uint32_t k, const Placement& at) {
       servers[at.server.index()].free[Resource::kCpuMilli] -= spec(j).cpu_milli_per_task;
@@ -508,6 +594,7 @@ class Twin {
     view.reasons = reasons;
     view.heads = heads_;
     view.placements = placements;
+    view.copies = copies;
     view.devices = devices;
     view.servers = servers;
     view.graphs = workload_.graphs;
@@ -556,6 +643,7 @@ class Twin {
       if (moves) job.ready_us[r] = kNever;
     }
     if (paused && !others) fall_back(j, Departure::kPreempted);
+    job.copies.clear();
     for (std::size_t i = 0; i < tasks.size(); ++i) job.places[tasks[i]] = to[i];
     job.state.last_move_us = now_us_;
     const TimeUs load_us = truth(j) == nullptr ? 0 : truth(j)->load_us;
@@ -607,6 +695,12 @@ class Twin {
         case ActionKind::kPreemptTask:
           remove(j, {first.task}, Departure::kPreempted);
           break;
+        case ActionKind::kCopyTask:
+          copy(j, first);
+          break;
+        case ActionKind::kDropCopy:
+          drop_copy(j, first.task, first.to);
+          break;
         case ActionKind::kStopJob:
         case ActionKind::kSetStop:
           set_stop(j, first);
@@ -644,6 +738,7 @@ class Twin {
   std::vector<bool> server_up_;
   std::vector<bool> device_up_;
   std::vector<std::int64_t> device_speed_ppm_;
+  std::vector<TimeUs> device_speed_since_us_;
   std::vector<JobId> heads_;
   Version version_ = 0;
   std::size_t arrived_ = 0;

@@ -257,6 +257,7 @@ std::string ClusterState::move_tasks(JobId id, std::span<const TaskPlace> tasks,
     for (const TaskPlace& task : tasks) take(job, task.task, places[task.task]);
     return why;
   }
+  end_copies(id, now_us, [](const TaskCopy& /*copy*/) { return true; });
   states_[id.index()].last_move_us = now_us;
   log(ChangeKind::kJobMoved, id.value);
   for (const TaskPlace& task : tasks) {
@@ -264,6 +265,89 @@ std::string ClusterState::move_tasks(JobId id, std::span<const TaskPlace> tasks,
     places[task.task] = task.to;
     log_servers(both);
   }
+  return {};
+}
+
+std::vector<TaskCopy>::iterator ClusterState::find_copy(JobId id, const TaskPlace& copy) {
+  return std::ranges::find_if(copies_, [&](const TaskCopy& other) {
+    return other.job == id && other.task == copy.task && other.at == copy.to;
+  });
+}
+
+double ClusterState::held_gpu_us(const TaskCopy& copy, TimeUs now_us) const {
+  return static_cast<double>(now_us - copy.since_us) * jobs_[copy.job.index()].gpu_milli_per_task /
+         static_cast<double>(kWholeGpuMilli);
+}
+
+double ClusterState::copies_held_gpu_us(TimeUs now_us) const {
+  double sum = copies_held_gpu_us_;
+  for (const TaskCopy& copy : copies_) sum += held_gpu_us(copy, now_us);
+  return sum;
+}
+
+// Returns the next one.
+std::vector<TaskCopy>::iterator ClusterState::end_copy(std::vector<TaskCopy>::iterator copy,
+                                                       TimeUs now_us) {
+  copies_held_gpu_us_ += held_gpu_us(*copy, now_us);
+  give(jobs_[copy->job.index()], copy->task, copy->at);
+  log(ChangeKind::kServerChanged, copy->at.server.value);
+  return copies_.erase(copy);
+}
+
+template <class Ends>
+void ClusterState::end_copies(JobId id, TimeUs now_us, const Ends& ends) {
+  if (copies_.empty()) return;
+  auto copy = std::ranges::lower_bound(copies_, id, {}, &TaskCopy::job);
+  while (copy != copies_.end() && copy->job == id) {
+    copy = ends(*copy) ? end_copy(copy, now_us) : copy + 1;
+  }
+}
+
+std::string ClusterState::copy_task(JobId id, const TaskPlace& copy, TimeUs now_us) {
+  if (id.index() >= arrived_) return "no such job";
+  const Job& job = jobs_[id.index()];
+  if (states_[id.index()].status != JobStatus::kRunning || copy.task >= job.tasks ||
+      !places_of(job)[copy.task].device.valid()) {
+    return "a copy of a task that runs on no device";
+  }
+  if (copy.to.server == places_of(job)[copy.task].server) return "a copy beside its task";
+  std::size_t others = 0;
+  for (const TaskCopy& other : copies_of(id)) {
+    if (other.task != copy.task) continue;
+    if (other.at.server == copy.to.server) return "a second copy on one server";
+    ++others;
+  }
+  if (others == kMostTaskCopies) return "too many copies of a task";
+  if (std::string why = take_all(job, std::span(&copy, 1)); !why.empty()) return why;
+  const auto after = std::ranges::upper_bound(
+      copies_, std::pair(id, copy.task), {},
+      [](const TaskCopy& other) { return std::pair(other.job, other.task); });
+  copies_.insert(after, {id, copy.task, copy.to, now_us});
+  log(ChangeKind::kJobChanged, id.value);
+  log(ChangeKind::kServerChanged, copy.to.server.value);
+  return {};
+}
+
+std::string ClusterState::drop_copy(JobId id, const TaskPlace& copy, TimeUs now_us) {
+  const auto found = find_copy(id, copy);
+  if (found == copies_.end()) return "no such copy";
+  log(ChangeKind::kJobChanged, id.value);
+  end_copy(found, now_us);
+  return {};
+}
+
+std::string ClusterState::take_over(JobId id, const TaskPlace& copy, TimeUs now_us) {
+  const auto found = find_copy(id, copy);
+  if (found == copies_.end()) return "no such copy";
+  const Job& job = jobs_[id.index()];
+  const std::array both{places_of(job)[copy.task], copy.to};
+  copies_held_gpu_us_ += held_gpu_us(*found, now_us);
+  copies_.erase(found);
+  give(job, copy.task, both.front());
+  places_of(job)[copy.task] = copy.to;
+  states_[id.index()].last_move_us = now_us;
+  log(ChangeKind::kJobMoved, id.value);
+  log_servers(both);
   return {};
 }
 
@@ -283,6 +367,9 @@ std::string ClusterState::remove_tasks(JobId id, std::span<const std::uint32_t> 
   }
   state.tasks_placed -= static_cast<std::uint32_t>(tasks.size());
   log(ChangeKind::kJobChanged, id.value);
+  end_copies(id, now_us, [&](const TaskCopy& copy) {
+    return std::ranges::find(tasks, copy.task) != tasks.end();
+  });
   for (const std::uint32_t task : tasks) {
     give(job, task, places[task]);
     log_servers(std::span(&places[task], 1));
@@ -311,6 +398,7 @@ void ClusterState::become_pending(JobId id, Departure why, TimeUs now_us) {
   --running_;
   ++pending_;
   log(ChangeKind::kJobPreempted, id.value);
+  end_copies(id, now_us, [](const TaskCopy& /*copy*/) { return true; });
   release(jobs_[id.index()]);
 }
 
@@ -326,7 +414,9 @@ std::string ClusterState::end_job(JobId id, JobStatus status, TimeUs now_us) {
   reasons_[id.index()] = {};
   --(ran ? running_ : pending_);
   log(ChangeKind::kJobEnded, id.value);
-  if (ran) release(jobs_[id.index()]);
+  if (!ran) return {};
+  end_copies(id, now_us, [](const TaskCopy& /*copy*/) { return true; });
+  release(jobs_[id.index()]);
   return {};
 }
 
@@ -359,6 +449,7 @@ ClusterView ClusterState::view(TimeUs now_us) const {
   view.reasons = std::span(reasons_).first(arrived_);
   view.heads = heads_;
   view.placements = placements_;
+  view.copies = copies_;
   view.devices = devices_;
   view.servers = servers_;
   view.graphs = graphs_;

@@ -47,6 +47,12 @@ class ClusterState {
   // Placed tasks of a running job leave their places; without any it is pending again.
   [[nodiscard]] std::string remove_tasks(JobId id, std::span<const std::uint32_t> tasks,
                                          Departure why, TimeUs now_us);
+  // A placed task on a device gets a copy on a server where neither it nor a copy of it is; up to
+  // kMostTaskCopies of them. They go with their task, and all copies of a job when it moves.
+  [[nodiscard]] std::string copy_task(JobId id, const TaskPlace& copy, TimeUs now_us);
+  [[nodiscard]] std::string drop_copy(JobId id, const TaskPlace& copy, TimeUs now_us);
+  // The copy stays as the task, which leaves its place.
+  [[nodiscard]] std::string take_over(JobId id, const TaskPlace& copy, TimeUs now_us);
   // A pending or running job ends.
   [[nodiscard]] std::string end_job(JobId id, JobStatus status, TimeUs now_us);
   // What runs there must have been removed before it goes down.
@@ -75,6 +81,12 @@ class ClusterState {
                ? std::span<const Placement>{}
                : std::span(placements_).subspan(job.first_task, job.tasks);
   }
+  [[nodiscard]] std::span<const TaskCopy> copies() const { return copies_; }
+  [[nodiscard]] std::span<const TaskCopy> copies_of(JobId id) const {
+    return berth::copies_of(copies_, id);
+  }
+  // GPUs times the time that copies have held them.
+  [[nodiscard]] double copies_held_gpu_us(TimeUs now_us) const;
   [[nodiscard]] std::size_t running() const { return running_; }
   [[nodiscard]] std::size_t pending() const { return pending_; }
 
@@ -100,6 +112,11 @@ class ClusterState {
   void take(const Job& job, std::uint32_t task, const Placement& place);
   void give(const Job& job, std::uint32_t task, const Placement& place);
   [[nodiscard]] std::span<Placement> places_of(const Job& job);
+  [[nodiscard]] std::vector<TaskCopy>::iterator find_copy(JobId id, const TaskPlace& copy);
+  [[nodiscard]] double held_gpu_us(const TaskCopy& copy, TimeUs now_us) const;
+  std::vector<TaskCopy>::iterator end_copy(std::vector<TaskCopy>::iterator copy, TimeUs now_us);
+  template <class Ends>
+  void end_copies(JobId id, TimeUs now_us, const Ends& ends);
   void begin(JobId id, TimeUs now_us);
   void become_pending(JobId id, Departure why, TimeUs now_us);
   void release(const Job& job);
@@ -110,6 +127,8 @@ class ClusterState {
   std::vector<Reason> reasons_;
   std::vector<JobId> heads_;
   std::vector<Placement> placements_;
+  std::vector<TaskCopy> copies_;   // by job and task, then the oldest first
+  double copies_held_gpu_us_ = 0;  // of those that have gone
   std::vector<DeviceState> devices_;
   std::vector<ServerState> servers_;
   std::vector<TaskGraph> graphs_;

@@ -20,6 +20,8 @@ enum class ActionKind : std::uint8_t {
   kPreemptReplica,  // job, value: that replica's tasks leave; pending again if it was the last
   kPreemptTask,     // job, task: it leaves, the rest of its replica stays and waits for it; only
                     // where parts of replicas may hold devices. Pending again if it was the last
+  kCopyTask,        // job, task, to: a copy of a placed task on another server (TaskCopy)
+  kDropCopy,        // job, task, to: the task's copy there goes
   kStopJob,         // job, value: ends it as stopped at that iteration (now, if it is past)
   kSetStop,         // job, value: StopOption
 };

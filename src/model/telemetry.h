@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/ids.h"
+#include "base/time.h"
 
 namespace berth {
 
@@ -17,6 +18,13 @@ struct TaskUse {
   std::int32_t bus_ppm = 0;
   std::int32_t cpu_milli = 0;
   std::int32_t memory_mib = 0;
+};
+
+// How fast a device computes, as a part of what one of its type does in health: what its driver
+// tells of its clocks.
+struct DeviceSpeed {
+  double part = 1.0;
+  TimeUs since_us = 0;  // when it last changed
 };
 
 class Telemetry {
@@ -41,6 +49,10 @@ class Telemetry {
   [[nodiscard]] virtual std::optional<double> accuracy(JobId job, std::int64_t iteration) const = 0;
   // What a task was measured to take alone. Nothing before its job has first run.
   [[nodiscard]] virtual std::optional<TaskUse> use(JobId job, std::uint32_t task) const = 0;
+  // Nothing where the machines do not report it.
+  [[nodiscard]] virtual std::optional<DeviceSpeed> device_speed(DeviceId /*device*/) const {
+    return std::nullopt;
+  }
 };
 
 }  // namespace berth

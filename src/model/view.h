@@ -1,6 +1,7 @@
 // What a policy sees: const references to flat arrays, and what changed since it looked last.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,7 +43,27 @@ struct Placement {
 struct TaskPlace {
   std::uint32_t task = 0;
   Placement to;
+  friend bool operator==(const TaskPlace&, const TaskPlace&) = default;
 };
+
+// A task that runs on a device, once more on another server: whoever is first with an iteration of
+// it wins (MLFS, stragglers). It holds what the task holds.
+struct TaskCopy {
+  JobId job;
+  std::uint32_t task = 0;
+  Placement at;
+  TimeUs since_us = 0;
+  friend bool operator==(const TaskCopy&, const TaskCopy&) = default;
+};
+inline constexpr std::size_t kMostTaskCopies = 3;  // of one task, beside itself
+
+// Those of one job, of copies sorted by job.
+[[nodiscard]] inline std::span<const TaskCopy> copies_of(std::span<const TaskCopy> copies,
+                                                         JobId job) {
+  if (copies.empty()) return {};
+  return {std::ranges::lower_bound(copies, job, {}, &TaskCopy::job),
+          std::ranges::upper_bound(copies, job, {}, &TaskCopy::job)};
+}
 
 struct DeviceState {
   std::uint32_t free_milli = kWholeGpuMilli;
@@ -65,6 +86,7 @@ struct ClusterView {
   std::span<const JobState> states;  // by JobId
   // Where the task runs (invalid: it does not), or last ran if its job is not running.
   std::span<const Placement> placements;   // by Job::first_task + task
+  std::span<const TaskCopy> copies;        // by job and task, then the oldest first
   std::span<const DeviceState> devices;    // by DeviceId
   std::span<const ServerState> servers;    // by ServerId
   std::span<const TaskGraph> graphs;       // by TaskGraphId

@@ -21,6 +21,9 @@ State state_after(EventKind kind) {
     case EventKind::kGrow:
     case EventKind::kShrink:
     case EventKind::kMove:
+    case EventKind::kCopy:
+    case EventKind::kDropCopy:
+    case EventKind::kTakeOver:
       return State::kRuns;
     case EventKind::kFinish:
     case EventKind::kStop:
@@ -70,17 +73,19 @@ void JobHistory::add(JobSpan next) {
 }
 
 void JobHistory::write(TimeUs at_us, EventKind kind, std::uint32_t id,
-                       std::span<const Placement> places) {
+                       std::span<const Placement> places, std::span<const TaskCopy> copies) {
   if (id != job_.value || !is_about_job(kind)) return;
   JobSpan next{.from_us = at_us, .began = kind, .state = state_after(kind), .servers = {}};
   if (next.state == State::kWaits) next.reason.code = code_after(kind);
-  for (const Placement& place : places) {
-    if (!place.server.valid()) continue;
+  const auto count = [&](const Placement& place) {
+    if (!place.server.valid()) return;
     if (place.device.valid()) ++next.gpus;
     if (std::ranges::find(next.servers, place.server) == next.servers.end()) {
       next.servers.push_back(place.server);
     }
-  }
+  };
+  for (const Placement& place : places) count(place);
+  for (const TaskCopy& copy : copies) count(copy.at);
   add(std::move(next));
 }
 

@@ -22,10 +22,11 @@ struct JobSpan {
   TimeUs to_us = kNever;                 // kNever: until the end of the run
   EventKind began = EventKind::kArrive;  // what happened to the job last, at or before from_us
   State state = State::kWaits;
-  Reason reason;                  // of a job that waits
-  JobId head;                     // the head of its queue, if the reason is about one
-  std::uint32_t gpus = 0;         // that its tasks run on, shares counted as one
-  std::vector<ServerId> servers;  // where it runs, each once, in the order of its tasks
+  Reason reason;           // of a job that waits
+  JobId head;              // the head of its queue, if the reason is about one
+  std::uint32_t gpus = 0;  // that its tasks and copies run on, shares counted as one
+  std::vector<ServerId>
+      servers;  // where it runs, each once, in the order of its tasks, then copies
 };
 
 class JobHistory final : public EventLog, public ReasonObserver {
@@ -40,8 +41,8 @@ class JobHistory final : public EventLog, public ReasonObserver {
     asked_us_ = at_us;
   }
 
-  void write(TimeUs at_us, EventKind kind, std::uint32_t id,
-             std::span<const Placement> places) override;
+  void write(TimeUs at_us, EventKind kind, std::uint32_t id, std::span<const Placement> places,
+             std::span<const TaskCopy> copies) override;
   void decided(const ClusterView& view, const Plan& plan, TimeUs next_us) override;
   void reason_given(TimeUs at_us, JobId job, const Reason& reason) override;
   void head_changed(TimeUs at_us, std::uint32_t slot, JobId job) override;

@@ -38,6 +38,8 @@ void each_field(AnyMetrics& m, const Field& field) {
   field("gpu_utilisation", m.gpu_utilisation);
   field("overloads", m.overloads);
   field("migrations", m.migrations);
+  field("copies", m.copies);
+  field("copies_held_gpu_s", m.copies_held_gpu_s);
   field("evictions", m.evictions);
   field("preemptions", m.preemptions);
   field("lost_iterations", m.lost_iterations);

@@ -29,6 +29,8 @@ std::vector<bool> running_after(const ClusterView& view, const Plan& plan) {
         tasks -= std::min(tasks, 1U);
         break;
       case ActionKind::kMoveTask:
+      case ActionKind::kCopyTask:
+      case ActionKind::kDropCopy:
       case ActionKind::kStopJob:
       case ActionKind::kSetStop:
         break;

@@ -105,16 +105,18 @@ void RunSeriesLog::pass_to(TimeUs at_us) {
   }
 }
 
-void RunSeriesLog::set_held(std::uint32_t job, std::span<const Placement> places) {
+void RunSeriesLog::set_held(std::uint32_t job, std::span<const Placement> places,
+                            std::size_t copies) {
   const auto on_device =
-      std::ranges::count_if(places, [](const Placement& place) { return place.device.valid(); });
+      std::ranges::count_if(places, [](const Placement& place) { return place.device.valid(); }) +
+      static_cast<std::ptrdiff_t>(copies);
   const std::int64_t held = on_device * workload_.jobs[job].gpu_milli_per_task;
   held_ += held - held_of_[job];
   held_of_[job] = held;
 }
 
 void RunSeriesLog::write(TimeUs at_us, EventKind kind, std::uint32_t id,
-                         std::span<const Placement> places) {
+                         std::span<const Placement> places, std::span<const TaskCopy> copies) {
   pass_to(at_us);
   bool waits = false;
   switch (kind) {
@@ -135,11 +137,14 @@ void RunSeriesLog::write(TimeUs at_us, EventKind kind, std::uint32_t id,
     case EventKind::kGrow:
     case EventKind::kShrink:
     case EventKind::kMove:
+    case EventKind::kCopy:
+    case EventKind::kDropCopy:
+    case EventKind::kTakeOver:
       break;
   }
   waiting_ += (waits ? 1 : 0) - (waits_[id] ? 1 : 0);
   waits_[id] = waits;
-  set_held(id, places);
+  set_held(id, places, copies.size());
 }
 
 RunSeries RunSeriesLog::series() const {

@@ -47,8 +47,8 @@ class RunSeriesLog final : public EventLog {
   // `workload` must outlive it.
   RunSeriesLog(const Cluster& cluster, const Workload& workload);
 
-  void write(TimeUs at_us, EventKind kind, std::uint32_t id,
-             std::span<const Placement> places) override;
+  void write(TimeUs at_us, EventKind kind, std::uint32_t id, std::span<const Placement> places,
+             std::span<const TaskCopy> copies) override;
   // Until the last event.
   [[nodiscard]] RunSeries series() const;
 
@@ -58,7 +58,7 @@ class RunSeriesLog final : public EventLog {
     double held_us = 0;     // thousandths of GPUs times microseconds
   };
   void pass_to(TimeUs at_us);
-  void set_held(std::uint32_t job, std::span<const Placement> places);
+  void set_held(std::uint32_t job, std::span<const Placement> places, std::size_t copies);
 
   const Workload& workload_;
   std::vector<bool> waits_;            // by JobId

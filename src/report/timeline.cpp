@@ -114,22 +114,45 @@ void Timeline::open_slice(Slice& slice, Placement place) {
 }
 
 void Timeline::close_slice(Slice& slice, std::uint32_t job, std::uint32_t task,
-                           std::string_view why) {
+                           std::string_view why, std::string_view more) {
   Lanes& lanes = lanes_of(slice.place);
   lanes[slice.lane] = false;
   if (slice.place.device.valid() && std::ranges::find(lanes, true) == lanes.end()) --busy_gpus_;
   append(text_,
          ",\n{{\"ph\":\"X\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},"
-         "\"args\":{{\"job\":{},\"task\":{},\"end\":\"{}\"}}}}",
+         "\"args\":{{\"job\":{},\"task\":{},\"end\":\"{}\"{}}}}}",
          quoted(workload_.names[job]), pid_of(slice.place.server),
          thread_of(slice.place, slice.lane), slice.since_us, now_us_ - slice.since_us, job, task,
-         why);
+         why, more);
   slice = {};
+}
+
+void Timeline::close_copies(std::uint32_t job, std::span<const TaskCopy> staying,
+                            std::string_view why) {
+  std::erase_if(copies_, [&](CopySlice& open) {
+    const bool stays = std::ranges::any_of(staying, [&](const TaskCopy& copy) {
+      return copy.task == open.task && copy.at == open.slice.place;
+    });
+    if (open.job != job || stays) return false;
+    close_slice(open.slice, job, open.task, why, ",\"copy\":true");
+    return true;
+  });
+}
+
+void Timeline::open_copies(std::span<const TaskCopy> copies) {
+  for (const TaskCopy& copy : copies) {
+    const bool open = std::ranges::any_of(copies_, [&](const CopySlice& other) {
+      return other.job == copy.job.value && other.task == copy.task && other.slice.place == copy.at;
+    });
+    if (open) continue;
+    copies_.push_back({copy.job.value, copy.task, {}});
+    open_slice(copies_.back().slice, copy.at);
+  }
 }
 
 // Closes first: a task may move to where another was.
 void Timeline::place_tasks(std::uint32_t job, std::span<const Placement> places,
-                           std::string_view why) {
+                           std::span<const TaskCopy> copies, std::string_view why) {
   if (first_slice_[job] == kNotStarted) {
     if (places.empty()) return;
     first_slice_[job] = slices_.size();
@@ -145,10 +168,12 @@ void Timeline::place_tasks(std::uint32_t job, std::span<const Placement> places,
       close_slice(slice, job, task, why);
     }
   }
+  if (!copies_.empty()) close_copies(job, copies, why);
   for (std::uint32_t task = 0; task < slices.size(); ++task) {
     const Placement place = place_of(task);
     if (place.server.valid() && slices[task].place != place) open_slice(slices[task], place);
   }
+  open_copies(copies);
 }
 
 void Timeline::add_instant(std::string_view name, ServerId server, DeviceId device) {
@@ -159,7 +184,7 @@ void Timeline::add_instant(std::string_view name, ServerId server, DeviceId devi
 }
 
 void Timeline::write(TimeUs at_us, EventKind kind, std::uint32_t id,
-                     std::span<const Placement> places) {
+                     std::span<const Placement> places, std::span<const TaskCopy> copies) {
   if (at_us != now_us_) settle_counters(now_us_);
   now_us_ = at_us;
   switch (kind) {
@@ -192,15 +217,18 @@ void Timeline::write(TimeUs at_us, EventKind kind, std::uint32_t id,
     case EventKind::kGrow:
     case EventKind::kShrink:
     case EventKind::kMove:
+    case EventKind::kCopy:
+    case EventKind::kDropCopy:
+    case EventKind::kTakeOver:
       break;
   }
-  place_tasks(id, places, event_name(kind));
+  place_tasks(id, places, copies, event_name(kind));
 }
 
 std::string Timeline::finish() {
   settle_counters(now_us_);
   for (std::uint32_t job = 0; job < workload_.jobs.size(); ++job) {
-    if (running_[job]) place_tasks(job, {}, "still running");
+    if (running_[job]) place_tasks(job, {}, {}, "still running");
   }
   text_ += "\n]}\n";
   return std::move(text_);

@@ -108,7 +108,11 @@ class Senseless final : public Policy {
                               .job = id,
                               .to = {},
                               .value = static_cast<std::int64_t>(random_stop(rng))});
-    } else if (what < 0.30) {
+    } else if (what < 0.20) {
+      copy_one(view, id, rng, plan);
+    } else if (what < 0.22) {
+      drop_one(view, id, rng, plan);
+    } else if (what < 0.38) {
       start_some(view, id, rng, plan);
     }
   }
@@ -123,7 +127,14 @@ class Senseless final : public Policy {
     sum += reports.best_replica_iterations_per_s(id).value_or(0.3);
     sum += reports.loss(id, done).value_or(0.3) + reports.accuracy(id, done / 2).value_or(0.3);
     sum += reports.loss(id, done + 1).value_or(0.1) + (use ? use->sm_ppm / 1e6 : 0.3);
+    const auto speed = reports.device_speed(DeviceId{some_device(id, view)});
+    sum += speed ? speed->part + static_cast<double>(speed->since_us) / 1e6 : 0.3;
     return sum;
+  }
+
+  // By the id alone.
+  static std::uint32_t some_device(JobId id, const ClusterView& view) {
+    return static_cast<std::uint32_t>(id.index() % view.devices.size());
   }
 
   // A place with room for a task, or an invalid one.
@@ -184,6 +195,31 @@ class Senseless final : public Policy {
     const Placement to = place_for(view, job, task, rng);
     if (!to.server.valid()) return;
     plan.actions.push_back({.kind = ActionKind::kMoveTask, .job = id, .task = task, .to = to});
+  }
+
+  void copy_one(const ClusterView& view, JobId id, Rng& rng, Plan& plan) {
+    const Job& job = view.job(id);
+    const auto task = static_cast<std::uint32_t>(rng.below(job.workers()));
+    const Placement own = view.placements_of(id)[task];
+    if (!own.device.valid()) return;
+    const Placement to = place_for(view, job, task, rng);
+    std::size_t others = 0;
+    bool taken = to.server == own.server;
+    for (const TaskCopy& copy : copies_of(view.copies, id)) {
+      if (copy.task != task) continue;
+      ++others;
+      taken = taken || copy.at.server == to.server;
+    }
+    if (!to.server.valid() || taken || others == kMostTaskCopies) return;
+    plan.actions.push_back({.kind = ActionKind::kCopyTask, .job = id, .task = task, .to = to});
+  }
+
+  static void drop_one(const ClusterView& view, JobId id, Rng& rng, Plan& plan) {
+    const auto copies = copies_of(view.copies, id);
+    if (copies.empty()) return;
+    const TaskCopy& copy = copies[rng.below(copies.size())];
+    plan.actions.push_back(
+        {.kind = ActionKind::kDropCopy, .job = id, .task = copy.task, .to = copy.at});
   }
 
   bool whole_;

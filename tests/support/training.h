@@ -23,9 +23,9 @@ namespace berth::testing {
 // Failures and slow times within the first minutes; some servers never come back.
 [[nodiscard]] std::vector<FaultEvent> random_faults(Rng& rng, const Cluster& cluster);
 
-// Starts replicas of jobs wherever there is room, moves tasks, preempts jobs and replicas, stops
-// jobs and changes stop options, all at random; by the view and the generator alone.
-// `whole`: starts whole replicas only.
+// Starts replicas of jobs wherever there is room, moves and copies tasks, drops copies, preempts
+// jobs and replicas, stops jobs and changes stop options, all at random; by the view and the
+// generator alone. `whole`: starts whole replicas only.
 [[nodiscard]] std::unique_ptr<Policy> senseless_policy(bool whole);
 
 // A cluster for arithmetic by hand: servers of these GPUs, links of so many bytes a second.

@@ -310,6 +310,167 @@ TEST(TrainingByHand, StopsAtTheIterationThatAPolicyNames) {
   EXPECT_EQ(result.outcomes[0].iterations, 7);
 }
 
+Action copy_of(std::uint32_t task, const Placement& to) {
+  return {.kind = ActionKind::kCopyTask, .job = JobId{0U}, .task = task, .to = to};
+}
+
+FaultEvent half_speed(std::uint32_t device, TimeUs at_us) {
+  return {.at_us = at_us, .kind = FaultKind::kDeviceSpeed, .id = device, .speed_ppm = 500'000};
+}
+
+TEST(TrainingByHand, ACopyLoadsWhileItsTaskGoesOn) {
+  Hand hand(testing::servers_of({1, 1}, 10 * kMb));
+  TrainingTruth& truth = hand.add(chain({1'000'000}, 0), 20);
+  truth.load_us = 2 * kUsPerS;
+  truth.state_bytes = 8 * kMb;
+  Step start;
+  hand.start(start.actions, 0, {0});
+  const Step copy{.at_us = 6'000'000, .actions = {copy_of(0, hand.at(1))}};
+  const SimulationResult result = hand.run({start, copy}, {half_speed(0, 4'000'000)});
+  // 2 iterations from 2 s to 4 s; the copy needs 0.8 s for 8 MB and 2 s to load: 2.4 more by 8.8 s.
+  // Then it is the first with each of the other 15.6.
+  EXPECT_EQ(result.states[0].last_stop_us, 8'800'000 + 15'600'000);
+  EXPECT_EQ(result.copies, 1U);
+  EXPECT_DOUBLE_EQ(result.copies_held_gpu_us, 18'400'000.0);
+  EXPECT_DOUBLE_EQ(result.totals.inter_server_bytes, 8.0 * kMb);
+  EXPECT_EQ(result.lost_iterations, 0);
+  EXPECT_EQ(result.totals.migrations, 0U);
+}
+
+// A copy that was asked for while its task still loads begins when that has loaded.
+TEST(TrainingByHand, ACopyWaitsForTheStateOfItsTask) {
+  Hand hand(testing::servers_of({1, 1}, 0));
+  hand.add(chain({1'000'000}, 0), 10).load_us = 3 * kUsPerS;
+  Step start;
+  hand.start(start.actions, 0, {0});
+  start.actions.push_back(copy_of(0, hand.at(1)));
+  const SimulationResult result = hand.run({start}, {half_speed(0, 0)});
+  // 1.5 iterations from 3 s to 6 s, then 8.5 more.
+  EXPECT_EQ(result.states[0].last_stop_us, 14'500'000);
+}
+
+TEST(TrainingByHand, TheFirstOfATaskAndItsCopyWins) {
+  Hand hand(testing::servers_of({3, 1}, 10 * kMb));
+  hand.add(chain({100'000, 300'000, 200'000}, 1 * kMb), 10);
+  Step start;
+  hand.start(start.actions, 0, {0, 1, 2});
+  start.actions.push_back(copy_of(1, hand.at(3)));
+  const SimulationResult slow = hand.run({start}, {half_speed(1, 0)});
+  // At its place 0.1 + 0.6 + 0.2 s; by the copy 0.1 s more each way, 0.1 + 0.5 + 0.2 s.
+  EXPECT_EQ(slow.states[0].last_stop_us, 8'000'000);
+  EXPECT_DOUBLE_EQ(slow.totals.inter_server_bytes, 10.0 * 2 * kMb);
+  // In health the task wins; its copy is sent its data all the same.
+  const SimulationResult well = hand.run({start});
+  EXPECT_EQ(well.states[0].last_stop_us, 6'000'000);
+  EXPECT_DOUBLE_EQ(well.totals.inter_server_bytes, 10.0 * kMb);
+}
+
+// It goes on at the copy's place, and takes that along when it moves: 4 s there were not lost.
+TEST(TrainingByHand, ACopyTakesOverWhenItsTaskFails) {
+  Hand hand(testing::servers_of({1, 1, 1}, 0));
+  hand.add(chain({1'000'000}, 0), 10);
+  Step start;
+  hand.start(start.actions, 0, {0});
+  start.actions.push_back(copy_of(0, hand.at(1)));
+  const FaultEvent down{.at_us = 4'500'000, .kind = FaultKind::kServerDown, .id = 0};
+  const SimulationResult result = hand.run({start}, {down});
+  EXPECT_EQ(result.states[0].last_stop_us, 10'000'000);
+  EXPECT_EQ(result.states[0].last_move_us, 4'500'000);
+  EXPECT_EQ(result.evictions, 0U);
+  EXPECT_EQ(result.lost_iterations, 0);
+  EXPECT_DOUBLE_EQ(result.copies_held_gpu_us, 4'500'000.0);
+  EXPECT_DOUBLE_EQ(result.outcomes[0].held_gpu_us, 10'000'000.0);
+}
+
+TEST(TrainingByHand, ACopyThatStillLoadsDoesNotTakeOver) {
+  Hand hand(testing::servers_of({1, 1}, 0));
+  TrainingTruth& truth = hand.add(chain({1'000'000}, 0), 10);
+  truth.load_us = 2 * kUsPerS;
+  truth.checkpoint_iterations = 1;
+  Step start;
+  hand.start(start.actions, 0, {0});
+  const Step copy{.at_us = 3'000'000, .actions = {copy_of(0, hand.at(1))}};
+  Step again{.at_us = 4'500'000, .actions = {}};
+  hand.start(again.actions, 0, {1});
+  const SimulationResult result = hand.run(
+      {start, copy, again}, {{.at_us = 4'500'000, .kind = FaultKind::kDeviceDown, .id = 0}});
+  // 2 iterations are kept; 2 s to load, 8 to go.
+  EXPECT_EQ(result.states[0].last_stop_us, 4'500'000 + 2'000'000 + 8'000'000);
+  EXPECT_EQ(result.evictions, 1U);
+  EXPECT_DOUBLE_EQ(result.copies_held_gpu_us, 1'500'000.0);
+}
+
+TEST(TrainingByHand, AJobGoesOnWithoutACopyThatFails) {
+  Hand hand(testing::servers_of({1, 1}, 0));
+  hand.add(chain({1'000'000}, 0), 10);
+  Step start;
+  hand.start(start.actions, 0, {0});
+  start.actions.push_back(copy_of(0, hand.at(1)));
+  const SimulationResult result = hand.run(
+      {start}, {half_speed(0, 0), {.at_us = 4'000'000, .kind = FaultKind::kDeviceDown, .id = 1}});
+  // 4 iterations by the copy, 6 at half of the speed.
+  EXPECT_EQ(result.states[0].last_stop_us, 16'000'000);
+  EXPECT_EQ(result.states[0].evictions, 0U);
+}
+
+TEST(TrainingByHand, CopiesEndWithAMoveAndWhenTheyAreDropped) {
+  Hand hand(testing::servers_of({1, 1, 1}, 0));
+  hand.add(chain({1'000'000}, 0), 10).checkpoint_iterations = 1;
+  Step start;
+  hand.start(start.actions, 0, {0});
+  start.actions.push_back(copy_of(0, hand.at(1)));
+  Action drop = copy_of(0, hand.at(1));
+  drop.kind = ActionKind::kDropCopy;
+  const SimulationResult dropped =
+      hand.run({start, {.at_us = 2'000'000, .actions = {drop}}}, {half_speed(0, 0)});
+  EXPECT_EQ(dropped.states[0].last_stop_us, 18'000'000);
+  EXPECT_DOUBLE_EQ(dropped.copies_held_gpu_us, 2'000'000.0);
+  // Also when it moves to where its copy's server has room.
+  const Step move{.at_us = 3'000'000,
+                  .actions = {{.kind = ActionKind::kMoveTask, .job = JobId{0U}, .to = hand.at(2)}}};
+  const SimulationResult moved = hand.run({start, move}, {half_speed(0, 0)});
+  EXPECT_EQ(moved.states[0].last_stop_us, 10'000'000);
+  EXPECT_DOUBLE_EQ(moved.copies_held_gpu_us, 3'000'000.0);
+}
+
+// Jobs as traced: what they have done is the time that they ran.
+TEST(TrainingByHand, AsTracedJobsHaveCopiesToo) {
+  const Workload jobs = testing::workload_of({{0, 10, 1}});
+  const Cluster cluster = testing::servers_of({1, 1}, 0);
+  const std::vector<FaultEvent> faults{half_speed(0, 0)};
+  Action start{
+      .kind = ActionKind::kStartTask, .job = JobId{0U}, .to = {ServerId{0U}, DeviceId{0U}}};
+  const auto policy = testing::scripted_policy(
+      {{.at_us = 0, .actions = {start}},
+       {.at_us = 2'000'000, .actions = {copy_of(0, {ServerId{1U}, DeviceId{1U}})}}});
+  const auto predictors = make_predictors("none", jobs, 1);
+  const auto result =
+      simulate(cluster, jobs, *policy, **predictors, {.check = true, .faults = faults});
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(result->states[0].last_stop_us, 11'000'000);
+  EXPECT_DOUBLE_EQ(result->copies_held_gpu_us, 9'000'000.0);
+}
+
+TEST(TrainingByHand, CopiesThatMakeNoSenseAreRefused) {
+  Hand hand(testing::servers_of({2, 2}, 0));
+  hand.add(chain({1'000'000}, 0), 10);
+  Step start;
+  hand.start(start.actions, 0, {0});
+  const auto why = [&](const std::vector<Action>& actions) {
+    Step step = start;
+    step.actions.insert(step.actions.end(), actions.begin(), actions.end());
+    return hand.failure({step});
+  };
+  EXPECT_NE(why({copy_of(0, hand.at(1))}).find("a copy beside its task"), std::string::npos);
+  EXPECT_NE(
+      why({copy_of(0, hand.at(2)), copy_of(0, hand.at(3))}).find("a second copy on one server"),
+      std::string::npos);
+  Action drop = copy_of(0, hand.at(2));
+  drop.kind = ActionKind::kDropCopy;
+  EXPECT_NE(why({drop}).find("no such copy"), std::string::npos);
+  EXPECT_NE(why({copy_of(1, hand.at(2))}).find("runs on no device"), std::string::npos);
+}
+
 TEST(TrainingByHand, APartOfAReplicaIsRefused) {
   Hand hand(testing::servers_of({2}, 0));
   hand.add(chain({1'000'000, 1'000'000}, 0), 10);

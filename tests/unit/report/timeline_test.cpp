@@ -95,6 +95,21 @@ TEST(Timeline, TasksThatMoveToEachOthersPlace) {
                 {2, 1, 0, 3, 0, 0}, {3, 1, 0, 3, 0, 1}, {3, 1, 3, 1, 0, 0}, {2, 1, 3, 1, 0, 1}}));
 }
 
+// A copy has a slice of its own, which ends when it takes the place of its task.
+TEST(Timeline, CopiesHaveSlices) {
+  const Cluster cluster = testing::cluster_of("2x1");
+  const Workload workload = testing::workload_of({{0, 9, 1}});
+  Timeline timeline(cluster, workload);
+  timeline.record(0, EventKind::kArrive, 0);
+  timeline.record(0, EventKind::kStart, 0, std::vector{gpu(0, 0)});
+  const std::vector<TaskCopy> copies{{JobId{0U}, 0, gpu(1, 1), 2}};
+  timeline.record(2, EventKind::kCopy, 0, std::vector{gpu(0, 0)}, copies);
+  timeline.record(5, EventKind::kTakeOver, 0, std::vector{gpu(1, 1)});
+  timeline.record(9, EventKind::kFinish, 0);
+  EXPECT_EQ(slices_of(timeline),
+            (std::vector<Slice>{{2, 1, 0, 5, 0, 0}, {3, 1, 2, 3, 0, 0}, {3, 1, 5, 4, 0, 0}}));
+}
+
 // What shares a GPU has threads of its own, used again when they are free.
 TEST(Timeline, SharersHaveTheirOwnThreads) {
   const Cluster cluster = testing::cluster_of("1x1");
