@@ -8,6 +8,7 @@
 
 #include "engine/simulator.h"
 #include "engine/twin.h"
+#include "policy/mlf_h/mlf_h.h"
 #include "report/reason_text.h"
 
 namespace berth {
@@ -53,6 +54,7 @@ SimulationResult run_both(const Case& trial, Policy& policy, Policy& again, Prog
 class SenselessPolicy : public ::testing::TestWithParam<ProgressRule> {};
 
 TEST_P(SenselessPolicy, DoesTheSameInBothEngines) {
+  std::uint64_t copies = 0;
   for (int i = 0; i < testing::cases(700); ++i) {
     const std::uint64_t seed = seed_of(i) + 1000 * static_cast<std::uint64_t>(GetParam());
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
@@ -62,6 +64,7 @@ TEST_P(SenselessPolicy, DoesTheSameInBothEngines) {
     const auto again = testing::senseless_policy(whole);
     const SimulationResult result = run_both(trial, *policy, *again, GetParam(), seed);
     if (HasFailure()) return;
+    copies += result.copies;
     for (std::size_t j = 0; j < trial.workload.jobs.size(); ++j) {
       const JobOutcome& outcome = result.outcomes[j];
       EXPECT_LE(outcome.iterations, trial.workload.training.jobs[j].iterations);
@@ -70,6 +73,7 @@ TEST_P(SenselessPolicy, DoesTheSameInBothEngines) {
       }
     }
   }
+  EXPECT_GT(copies, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, SenselessPolicy,
@@ -95,6 +99,32 @@ TEST(TrainingProperty, RealPoliciesDoTheSameInBothEngines) {
       }
     }
   }
+}
+
+// Devices that are slow for most of the time, and jobs whose slow tasks are copied at once.
+TEST(TrainingProperty, CopiesOfStragglersAreTheSameInBothEngines) {
+  std::uint64_t copies = 0;
+  for (int i = 0; i < testing::cases(400); ++i) {
+    const std::uint64_t seed = seed_of(i) + 7000;
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    Rng rng(seed);
+    Case trial;
+    trial.cluster = testing::random_training_cluster(rng);
+    trial.workload = testing::random_training(rng, trial.cluster);
+    FaultProcess process{.slow_between_us = 5 * kUsPerS, .slow_for_us = 20 * kUsPerS};
+    if (rng.chance(0.5)) process.device_between_us = 20 * kUsPerS;
+    process.device_repair_us = 4 * kUsPerS;
+    trial.faults = draw_faults(process, trial.cluster, 60 * kUsPerS, rng.fork("faults"));
+    const std::vector<PolicyOption> options{
+        {"round_s", "0.5"},        {"least_run_s", "0"},
+        {"cooldown_s", "1"},       {"move_cost_s", "0.5"},
+        {"straggler_rounds", "1"}, {"straggler_copies", rng.chance(0.5) ? "1" : "2"}};
+    const auto policy = make_mlf_h(options);
+    const auto again = make_mlf_h(options);
+    copies += run_both(trial, **policy, **again, ProgressRule::kWhole, seed).copies;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(copies, 0U);
 }
 
 // Every job shares devices, many have replicas, and failures take some of these: whoever packs jobs

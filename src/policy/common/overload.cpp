@@ -17,6 +17,18 @@ double part(std::int64_t used, std::int64_t capacity) {
 
 }  // namespace
 
+OverloadRelief::Resident OverloadRelief::resident_of(JobId job, std::uint32_t task,
+                                                     const Placement& at,
+                                                     const TaskUse& use) const {
+  constexpr double kOncePpm = 1e6;
+  const ResourceVector& capacity = view_->cluster->servers[at.server.index()].capacity;
+  return {.job = job,
+          .task = task,
+          .at = at,
+          .use = {use.sm_ppm / kOncePpm, part(use.cpu_milli, capacity[Resource::kCpuMilli]),
+                  part(use.memory_mib, capacity[Resource::kMemoryMib])}};
+}
+
 // False if nobody is overloaded, or nobody reports.
 bool OverloadRelief::read_uses(const IdSet& running) {
   const Cluster& cluster = *view_->cluster;
@@ -32,18 +44,16 @@ bool OverloadRelief::read_uses(const IdSet& running) {
       if (!places[k].server.valid()) continue;
       const auto use = view_->telemetry->use(id, k);
       if (!use) return;
-      const ResourceVector& capacity = cluster.servers[places[k].server.index()].capacity;
-      constexpr double kOncePpm = 1e6;
-      residents_.push_back(
-          {.job = id,
-           .task = k,
-           .at = places[k],
-           .use = {use->sm_ppm / kOncePpm, part(use->cpu_milli, capacity[Resource::kCpuMilli]),
-                   part(use->memory_mib, capacity[Resource::kMemoryMib])},
-           .since_us = since_us});
+      residents_.push_back(resident_of(id, k, places[k], *use));
+      residents_.back().since_us = since_us;
       add(residents_.back(), 1.0);
     }
   });
+  // Copies of tasks do not move.
+  for (const TaskCopy& copy : view_->copies) {
+    const auto use = view_->telemetry->use(copy.job, copy.task);
+    if (use) add(resident_of(copy.job, copy.task, copy.at, *use), 1.0);
+  }
   for (std::size_t s = 0; s < cluster.servers.size(); ++s) {
     if (overloaded(ServerId{s})) return true;
   }

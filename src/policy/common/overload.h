@@ -87,6 +87,8 @@ class OverloadRelief {
     return std::span(order_).subspan(first_[server.index()],
                                      first_[server.index() + 1] - first_[server.index()]);
   }
+  [[nodiscard]] Resident resident_of(JobId job, std::uint32_t task, const Placement& at,
+                                     const TaskUse& use) const;
   [[nodiscard]] bool read_uses(const IdSet& running);
   void sort_by_server();
   void add(const Resident& resident, double sign);

@@ -153,7 +153,11 @@ void RankedPolicy::leave_alone(JobId id) {
 
 void RankedPolicy::make_plan(const Round& round) {
   tend_running(round);
-  if (waiting_.empty()) return;
+  if (!waiting_.empty()) serve_waiting(round);
+  use_what_is_left(round);
+}
+
+void RankedPolicy::serve_waiting(const Round& round) {
   if (ranks_depend_on_all()) {
     // There may be several decisions at one instant.
     waiting_as_of_us_ = running_as_of_us_ = -1;

@@ -73,10 +73,11 @@ class RankedPolicy : public CachedPolicy {
   // Called after reset() before any job is filed.
   virtual void forget() {}
 
-  // What a policy does beyond the order. Both are called at every decision, the first before
-  // anybody is placed, the second after the walk, if somebody still waits.
+  // What a policy does beyond the order, at every decision: before anybody is placed; after the
+  // walk, if somebody still waits; and last of all.
   virtual void tend_running(const Round& /*round*/) {}
   virtual void fill_up(const Round& /*round*/, const PlaceWalk& /*walk*/) {}
+  virtual void use_what_is_left(const Round& /*round*/) {}
 
   // Those that run, as the view has it, but for those that were taken off.
   [[nodiscard]] const IdSet& running_jobs() const { return running_; }
@@ -102,6 +103,7 @@ class RankedPolicy : public CachedPolicy {
 
  private:
   void leave(JobId id);
+  void serve_waiting(const Round& round);
   void rank_waiting(const Round& round);
   [[nodiscard]] const OrderedBlocks& rank_running(const Round& round);
   [[nodiscard]] Rank running_rank(const Round& round, JobId id);

@@ -8,6 +8,7 @@
 #include "policy/common/progress.h"
 #include "policy/common/ranked_policy.h"
 #include "policy/common/remaining.h"
+#include "policy/common/straggler_copies.h"
 #include "policy/mlf_h/priority.h"
 #include "policy/mlf_h/running_median.h"
 
@@ -68,6 +69,9 @@ struct MigrationSettings {
   double cooldown_s = 1200;
   double move_cost_s = 60;
   ReliefRules relief;
+  double straggler_copies = 0;
+  double straggler_rounds = 3;
+  CopyRules copies;
 };
 
 class MlfH final : public RankedPolicy {
@@ -81,6 +85,7 @@ class MlfH final : public RankedPolicy {
         relief_rules_(migration.relief),
         straggler_speed_(migration.straggler_speed) {
     if (migration.migrates > 0) relief_.emplace(free_, places, migration.relief);
+    if (migration.copies.most_copies > 0) copies_.emplace(free_, places, migration.copies);
   }
 
   void priority_terms(const ClusterView& view, const Predictors& predictors, JobId id,
@@ -120,24 +125,39 @@ class MlfH final : public RankedPolicy {
     return &placer_;
   }
 
-  // Once a round.
   void tend_running(const Round& round) override {
-    if (!(relief_ || straggler_speed_ > 0) || !reports_use(round.view)) return;
+    tend_once_a_round(round);
+    if (copies_ && !waiting_jobs().empty()) copies_->lend(round.view);
+  }
+  void use_what_is_left(const Round& round) override {
+    if (!copies_) return;
+    copies_->take_back(round.view, round.plan);
+    if (round_of(round.view.now_us) != round.view.now_us || !reports_use(round.view)) return;
+    const StragglerCopies::AskRemaining remaining = [&](JobId id) {
+      return remaining_or_usual_us(round, id);
+    };
+    copies_->renew(round.view, running_jobs(), remaining, round.plan);
+  }
+
+ private:
+  void tend_once_a_round(const Round& round) {
+    if (!(relief_ || straggler_speed_ > 0 || copies_) || !reports_use(round.view)) return;
     const TimeUs now_us = round.view.now_us;
     round.plan.wake_us = std::min(round.plan.wake_us, next_round(now_us));
     if (round_of(now_us) != now_us) return;
     if (relief_) relieve(round);
     if (straggler_speed_ > 0) move_stragglers(round);
   }
-
- private:
+  [[nodiscard]] TimeUs remaining_or_usual_us(const Round& round, JobId id) {
+    const TimeUs now_us = round.view.now_us;
+    return remaining_us(round.view, round.predictors, id, now_us)
+        .value_or(seen_.median_us(round.view, round.predictors, now_us));
+  }
   void relieve(const Round& round) {
     const TimeUs now_us = round.view.now_us;
     const OverloadRelief::AskStanding standing = [&](JobId id, std::uint32_t /*task*/) {
-      return OverloadRelief::Standing{
-          most_ - static_cast<double>(rank(round, id, now_us)) / kUnit,
-          remaining_us(round.view, round.predictors, id, now_us)
-              .value_or(seen_.median_us(round.view, round.predictors, now_us))};
+      return OverloadRelief::Standing{most_ - static_cast<double>(rank(round, id, now_us)) / kUnit,
+                                      remaining_or_usual_us(round, id)};
     };
     for (const auto& [job, task, to] : relief_->find(round.view, running_jobs(), standing)) {
       round.plan.actions.push_back(
@@ -234,7 +254,8 @@ class MlfH final : public RankedPolicy {
   ReliefRules relief_rules_;
   std::optional<OverloadRelief> relief_;  // nothing: no migration
   double straggler_speed_;
-  std::vector<Placement> places_;  // scratch
+  std::optional<StragglerCopies> copies_;  // nothing: stragglers get none
+  std::vector<Placement> places_;          // scratch
   FitCache<double> losses_;
   std::vector<double> sizes_;  // by JobId
   mutable SeenRunTimes seen_;  // explaining asks for it too
@@ -266,11 +287,18 @@ Result<std::unique_ptr<Policy>> make_mlf_h(std::span<const PolicyOption> options
                                  {"cooldown_s", &migration.cooldown_s, 0, 1e9},
                                  {"move_cost_s", &migration.move_cost_s, 0, 1e9},
                                  {"straggler_speed", &migration.straggler_speed, 0, 1},
+                                 {"straggler_copies", &migration.straggler_copies, 0,
+                                  static_cast<double>(kMostTaskCopies)},
+                                 {"straggler_factor", &migration.copies.factor, 1, 1000},
+                                 {"straggler_rounds", &migration.straggler_rounds, 0, 1e6},
                                  {"p_s", &migration.relief.share, 0, 1}});
   BERTH_CHECK_OK(read_options("mlf-h", options, numbers));
   migration.relief.sustained_us = us_of(migration.overloaded_rounds * settings.round_s, kUsPerS);
   migration.relief.cooldown_us = us_of(migration.cooldown_s, kUsPerS);
   migration.relief.cost_us = us_of(migration.move_cost_s, kUsPerS);
+  migration.copies.most_copies = static_cast<std::size_t>(migration.straggler_copies);
+  migration.copies.sustained_us = us_of(migration.straggler_rounds * settings.round_s, kUsPerS);
+  migration.copies.cost_us = *migration.relief.cost_us;
   return std::make_unique<MlfH>(settings, preempts > 0, weights, places, migration);
 }
 

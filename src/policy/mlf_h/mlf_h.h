@@ -13,13 +13,15 @@
 // - Placement by the ideal virtual server (place/ideal_server.h), h_r as published.
 // - Overloaded servers are relieved if the overload lasts and a move pays
 // (policy/common/overload.h, ADR 13).
-// - Stragglers: a job that is much slower than it was, for no reason that is known, may be moved to
-//   other servers (`straggler_speed`, off by default). The paper duplicates a slow task; a task
-//   that runs twice is beyond what plans can say.
+// - Stragglers: a task on a slow device gets copies on other servers, and whoever is first wins
+//   (policy/common/straggler_copies.h, ADR 17). Or a job that is much slower than it was, for no
+//   reason that is known, is moved to other servers (`straggler_speed`). Both are off by default.
 //
 // Options: alpha, gamma, gamma_d, gamma_r, gamma_w, h_r, p_s and round_s are the paper's; the
 // weights of the factors of eq. 2 (urgency_weight, loss_weight, size_weight), of placement
 // (traffic_weight, movement_weight), preempts and migrates turn parts off.
+// straggler_copies: how many of a task, 0 (none) to 3; straggler_factor and straggler_rounds: how
+// slow beside its job, and for how long.
 //
 // What the paper does not give, by seeds 101-110 at 1,860 jobs, all sharing, run times known with
 // an error of 0.5: a least run of 300, 600, 900, 1,200 and 1,800 s (seeds 101-104: mean JCT 14,381,

@@ -187,6 +187,109 @@ TEST(MlfH, MovesStragglersIfAsked) {
   EXPECT_EQ(run("0", "80").last_stop_us, 190 * kUsPerS);
 }
 
+// As above, with copies: jobs of so many tasks of a second in a row, and what their devices do.
+struct CopyTrial {
+  Workload jobs;
+  std::vector<FaultEvent> faults;
+
+  void add(TimeUs at_us, std::int64_t iterations, std::uint32_t tasks) {
+    TaskGraph graph;
+    for (std::uint32_t k = 0; k < tasks; ++k) {
+      graph.tasks.push_back({.parameters = 1, .compute_us = kUsPerS / tasks});
+      if (k > 0) graph.edges.push_back({k - 1, k, 1});
+    }
+    Workload more = workload_of(
+        {{.submit_s = seconds(at_us), .run_s = static_cast<double>(iterations), .gpus = tasks}});
+    more.jobs[0].graph = TaskGraphId{jobs.graphs.size()};
+    jobs.graphs.push_back(graph);
+    jobs.jobs.push_back(more.jobs[0]);
+    jobs.truths.push_back(more.truths[0]);
+    jobs.names.push_back("job");
+    jobs.training.jobs.push_back(
+        {.iterations = iterations,
+         .first_use = static_cast<std::uint32_t>(jobs.training.uses.size()),
+         .curve = {}});
+    jobs.training.uses.resize(jobs.training.uses.size() + tasks);
+  }
+  void set_speed(TimeUs at_us, std::uint32_t device, std::int32_t ppm) {
+    faults.push_back({at_us, FaultKind::kDeviceSpeed, device, ppm});
+  }
+  testing::Run run(const std::vector<std::uint32_t>& servers, std::vector<PolicyOption> options) {
+    options.insert(options.end(), {{"straggler_copies", "1"}, {"migrates", "0"}});
+    return testing::run_policy(testing::servers_of(servers, 0), jobs, "mlf-h",
+                               {.faults = faults, .options = with(std::move(options))});
+  }
+};
+
+// Slow from 10 s on, a copy after three rounds. By then 11.5 iterations are done, and 87 s are
+// believed to be left, of which it saves half: more than a cost of 43 s. At 30 s the device is well
+// again, and the copy goes.
+TEST(MlfH, CopiesStragglersIfAskedAndWorthIt) {
+  CopyTrial trial;
+  trial.add(0, 100, 1);
+  trial.set_speed(10 * kUsPerS, 0, 500'000);
+  trial.set_speed(30 * kUsPerS, 0, 1'000'000);
+  const auto copied = trial.run({1, 1}, {{"move_cost_s", "43"}});
+  EXPECT_EQ(copied.result.copies, 1U);
+  EXPECT_DOUBLE_EQ(copied.result.copies_held_gpu_us, 17e6);
+  EXPECT_EQ(copied.result.states[0].last_stop_us, 101'500'000);
+  EXPECT_EQ(trial.run({1, 1}, {{"move_cost_s", "44"}}).result.copies, 0U);
+  // Slower by less than is asked for.
+  EXPECT_EQ(trial.run({1, 1}, {{"move_cost_s", "1"}, {"straggler_factor", "2.1"}}).result.copies,
+            0U);
+  // No other server.
+  EXPECT_EQ(trial.run({2}, {{"move_cost_s", "1"}}).result.copies, 0U);
+}
+
+// A job of 5 s comes at 20 s and gets the copy's room at once. From 25 s on there is a copy again:
+// 18.5 iterations by 20 s, 2.5 by 25 s, 79 to go. At 50 s the device fails, and the copy goes on.
+TEST(MlfH, CopiesGiveWayToWhoWaitsAndTakeOver) {
+  CopyTrial trial;
+  trial.add(0, 100, 1);
+  trial.add(20 * kUsPerS, 5, 1);
+  trial.set_speed(10 * kUsPerS, 0, 500'000);
+  trial.faults.push_back({.at_us = 50 * kUsPerS, .kind = FaultKind::kDeviceDown, .id = 0});
+  const auto run = trial.run({1, 1}, {{"move_cost_s", "1"}});
+  EXPECT_EQ(run.log, R"(time_us,event,id,devices
+0,arrive,0,
+0,start,0,0
+10000000,device-speed,0,
+13000000,copy,0,0+0=1
+20000000,arrive,1,
+20000000,drop-copy,0,0
+20000000,start,1,1
+25000000,finish,1,
+25000000,copy,0,0+0=1
+50000000,device-down,0,
+50000000,take-over,0,1
+104000000,finish,0,
+)");
+  EXPECT_EQ(run.result.copies, 2U);
+  EXPECT_EQ(run.result.evictions, 0U);
+}
+
+// Where all tasks are as slow none is a straggler; where one is, it alone is copied.
+TEST(MlfH, StragglersAreSlowBesideTheirGang) {
+  CopyTrial trial;
+  trial.add(0, 100, 3);
+  trial.set_speed(10 * kUsPerS, 1, 500'000);
+  EXPECT_EQ(trial.run({3, 3}, {{"move_cost_s", "1"}}).result.copies, 1U);
+  trial.set_speed(10 * kUsPerS, 0, 500'000);
+  trial.set_speed(10 * kUsPerS, 2, 500'000);
+  EXPECT_EQ(trial.run({3, 3}, {{"move_cost_s", "1"}}).result.copies, 0U);
+}
+
+// Nothing is copied to a device that is as slow.
+TEST(MlfH, CopiesGoToDevicesThatAreFaster) {
+  CopyTrial trial;
+  trial.add(0, 100, 1);
+  for (const std::uint32_t device : {0U, 1U}) trial.set_speed(10 * kUsPerS, device, 500'000);
+  EXPECT_EQ(trial.run({1, 1}, {{"move_cost_s", "1"}}).result.copies, 0U);
+  const auto run = trial.run({1, 1, 1}, {{"move_cost_s", "1"}});
+  EXPECT_EQ(run.result.copies, 1U);
+  EXPECT_EQ(run.result.states[0].last_stop_us, 101'500'000);
+}
+
 // A job of 300 s, which is the median then, has waited for 60 s in the round that began at 60 s. It
 // says nothing of its urgency: the middle. --why shows the terms.
 TEST(MlfH, SaysItsTerms) {
