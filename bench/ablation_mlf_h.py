@@ -27,9 +27,11 @@ PARTS = {
     "traffic in placement": ["traffic_weight=0"],
     "migration": ["migrates=0"],
     "preemption": ["preempts=0"],
+    "straggler copies": ["straggler_copies=0"],  # beside --set straggler_copies=1 --faults ...
 }
 FIGURES = ["mean_jct_s", "p99_jct_s", "deadline_ratio", "urgent_deadline_ratio", "mean_accuracy",
-           "accuracy_ratio", "inter_server_bytes", "overloads", "migrations", "preemptions"]
+           "accuracy_ratio", "inter_server_bytes", "overloads", "migrations", "preemptions",
+           "copies", "copies_held_gpu_s", "gpu_utilisation"]
 # Student's t, 97.5 %, by degrees of freedom.
 T_975 = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201,
          2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
@@ -40,6 +42,8 @@ def run(options, seed, settings):
     command = [options.berth, "simulate", "--trace", options.trace, "--cluster", "mlfs-real",
                "--workload", "paper", "--set", f"jobs={options.jobs}", "--sharing", "shared",
                "--predict", "noisy:0.5", "--policy", "mlf-h", "--seed", str(seed), "--json", "-"]
+    if options.faults:
+        command += ["--faults", options.faults]
     for setting in options.set + settings:
         command += ["--set", setting]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -71,7 +75,9 @@ def main():
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1860)
     parser.add_argument("--set", action="append", default=[], help="a setting of every run")
-    parser.add_argument("--parts", default=",".join(PARTS), help="some of: " + ", ".join(PARTS))
+    parser.add_argument("--faults", help="as of berth simulate")
+    parser.add_argument("--parts", default=",".join(p for p in PARTS if p != "straggler copies"),
+                        help="some of: " + ", ".join(PARTS))
     parser.add_argument("--json", help="file for every run")
     options = parser.parse_args()
     parts = options.parts.split(",")

@@ -67,7 +67,7 @@ constexpr std::array kMetrics = {
         "each byte once, not at both ends",
         [](const Metrics& m) { return m.inter_server_bytes; }},
     ComparedMetric{"gpu_utilisation", "GPU utilisation", MetricUnit::kRatio, false,
-                   "GPU-seconds held over GPUs × `makespan_s`",
+                   "GPU-seconds held, by copies too, over GPUs × `makespan_s`",
                    [](const Metrics& m) { return m.gpu_utilisation; }},
     ComparedMetric{
         "overloads", "overloads", MetricUnit::kCount, true,
