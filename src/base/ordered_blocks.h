@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace berth {
@@ -83,6 +84,25 @@ class OrderedBlocks {
       sum += entry.weight;
     }
     return sum;
+  }
+
+  // For each of the probes, which are in order, how many entries come before it.
+  void counts_before(std::span<const Entry> probes, std::vector<std::size_t>& counts) const {
+    counts.clear();
+    std::size_t passed = 0;
+    std::size_t b = 0;
+    for (const Entry& probe : probes) {
+      while (b < blocks_.size() && blocks_[b].entries.back() < probe) {
+        passed += blocks_[b++].entries.size();
+      }
+      std::size_t in_block = 0;
+      if (b < blocks_.size()) {
+        const auto& entries = blocks_[b].entries;
+        in_block = static_cast<std::size_t>(
+            std::lower_bound(entries.begin(), entries.end(), probe) - entries.begin());
+      }
+      counts.push_back(passed + in_block);
+    }
   }
 
   // The first entry at which the running sum of weights reaches `amount`; null if it never does.

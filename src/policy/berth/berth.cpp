@@ -10,6 +10,7 @@
 #include "base/ordered_blocks.h"
 #include "place/room.h"
 #include "place/task_mapping.h"
+#include "policy/berth/accuracy_goal.h"
 #include "policy/berth/plan_search.h"
 #include "policy/berth/worth.h"
 #include "policy/common/cached_policy.h"
@@ -25,8 +26,9 @@ namespace {
 struct BerthSettings {
   double round_s = 60;
   double least_run_s = 20;
-  double restart_s = 60;
+  double restart_s = 150;
   double horizon_s = 1'200;
+  double own = 0.35;   // of a second that a job does not run: what that delays the job itself
   double tries = 300;  // on 80 GPUs
   double waiting = 20;
   double search_gpus = 512;
@@ -39,6 +41,7 @@ struct BerthSettings {
             {"least_run_s", &least_run_s, 0, 86'400},
             {"restart_s", &restart_s, 0, 86'400},
             {"horizon_s", &horizon_s, 1, 1e6},
+            {"own", &own, 0, 1e6},
             {"tries", &tries, 0, 1e6},
             {"waiting", &waiting, 1, 1e4},
             {"search_gpus", &search_gpus, 0, 1e9},
@@ -47,7 +50,9 @@ struct BerthSettings {
             {"least_left_s", &worth.least_left_s, 0.001, 1e6},
             {"unsure", &worth.unsure, 0.01, 100},
             {"outlived", &worth.outlived, 0, 100},
-            {"goal", &worth.goal, 0, 1e6}};
+            {"goal", &worth.goal, 0, 1e6},
+            {"accuracy", &worth.accuracy, 0, 1e6},
+            {"accuracy_slack_s", &worth.accuracy_slack_s, 1, 1e6}};
   }
 };
 
@@ -61,7 +66,10 @@ class BerthPolicy final : public CachedPolicy {
 
   void priority_terms(const ClusterView& view, const Predictors& predictors, JobId job,
                       std::vector<PriorityTerm>& out) const override {
-    terms_of(worth_of(view, predictors, job, as_of(view.now_us), settings_.worth), out);
+    const double to_accuracy = heeds_accuracy() ? part_left_to_accuracy(view, job) : 0;
+    Worth worth = worth_of(view, predictors, job, to_accuracy, settings_.worth);
+    heed_deadline(worth, view.job(job), as_of(view.now_us), settings_.worth);
+    terms_of(worth, out);
   }
 
  protected:
@@ -74,15 +82,19 @@ class BerthPolicy final : public CachedPolicy {
  private:
   using Rank = std::int64_t;
   static constexpr Rank kNotWaiting = -1;
+  // Of completion time: what an accuracy that counts as one end is worth in a plan.
+  static constexpr double kEnd_s = 3 * 3'600;
 
   [[nodiscard]] TimeUs as_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
   [[nodiscard]] bool at_round(TimeUs now_us) const { return now_us % round_us_ == 0; }
   [[nodiscard]] std::uint32_t tries(const ClusterView& view) const;
+  [[nodiscard]] bool heeds_accuracy() const { return settings_.worth.accuracy > 0; }
+  [[nodiscard]] Worth worth_now(const Round& round, JobId id);
 
   // Positive numbers are ordered like their bits.
-  [[nodiscard]] static Rank rank_of(const Worth& worth) {
+  [[nodiscard]] static Rank rank_of(double density) {
     return std::bit_cast<Rank>(std::numeric_limits<double>::infinity()) -
-           std::bit_cast<Rank>(worth.density());
+           std::bit_cast<Rank>(density);
   }
 
   void leave(JobId id);
@@ -90,6 +102,8 @@ class BerthPolicy final : public CachedPolicy {
   void rank_anew(const Round& round);
   [[nodiscard]] Candidate candidate_of(const Round& round, JobId id, const Worth& worth,
                                        bool patient) const;
+  void count_behind(Candidate& candidate, std::size_t behind) const;
+  void list_running(const Round& round);
   void list_candidates(const Round& round);
   void raise(std::span<Candidate> privileged);
   [[nodiscard]] bool somebody_wants_more(const ClusterView& view) const;
@@ -107,6 +121,7 @@ class BerthPolicy final : public CachedPolicy {
   TimeUs least_run_us_;
   Patience patience_;
 
+  AccuracyGoals accuracy_goals_;
   IdSet running_;
   OrderedBlocks waiting_;  // that ask for GPUs; the densest first
   IdSet waiting_without_gpu_;
@@ -118,13 +133,16 @@ class BerthPolicy final : public CachedPolicy {
   std::vector<JobId> newly_filed_;
 
   // Scratch.
-  std::vector<Candidate> candidates_;  // those that run, then those that wait
-  std::vector<Outcome> outcomes_;      // by candidate
+  std::vector<OrderedBlocks::Entry> probes_;  // by candidate that runs
+  std::vector<std::size_t> waiting_before_;   // likewise: how many that wait are denser
+  std::vector<Candidate> candidates_;         // those that run, then those that wait
+  std::vector<Outcome> outcomes_;             // by candidate
   PlanSearch plans_;
   Room room_;
 };
 
 void BerthPolicy::reset(const Round& /*round*/) {
+  accuracy_goals_.clear();
   running_.clear();
   waiting_.clear();
   waiting_without_gpu_.clear();
@@ -146,12 +164,20 @@ void BerthPolicy::leave(JobId id) {
   rank = kNotWaiting;
 }
 
+Worth BerthPolicy::worth_now(const Round& round, JobId id) {
+  const double to_accuracy = heeds_accuracy() ? accuracy_goals_.part_left(round.view, id) : 0;
+  Worth worth = worth_of(round.view, round.predictors, id, to_accuracy, settings_.worth);
+  heed_deadline(worth, round.view.job(id), as_of(round.view.now_us), settings_.worth);
+  return worth;
+}
+
 void BerthPolicy::enter(const Round& round, JobId id) {
-  const Worth& worth = worths_[id.index()] =
-      worth_of(round.view, round.predictors, id, as_of(round.view.now_us), settings_.worth);
-  ranks_[id.index()] = rank_of(worth);
+  const Worth& worth = worths_[id.index()] = worth_now(round, id);
+  ranks_[id.index()] = rank_of(worth.density());
   waiting_.insert({ranks_[id.index()], id.value, 0});
-  if (worth.weight > 1.0) changing_.insert(id.value);
+  if (changes_with_time(worth, round.view.job(id), as_of(round.view.now_us))) {
+    changing_.insert(id.value);
+  }
 }
 
 void BerthPolicy::file_job(const Round& round, JobId id) {
@@ -177,27 +203,30 @@ void BerthPolicy::file_job(const Round& round, JobId id) {
   }
 }
 
-// What is left of a job that waits stays; how near its deadline is does not.
+// What is left of a job that waits stays, and what it needs to its accuracy; how near its deadline
+// is does not.
 void BerthPolicy::rank_anew(const Round& round) {
   const TimeUs as_of_us = as_of(round.view.now_us);
   if (ranked_as_of_us_ == as_of_us) return;
   ranked_as_of_us_ = as_of_us;
   changing_.for_each([&](std::uint32_t j) {
     Worth& worth = worths_[j];
-    worth.weight =
-        deadline_weight(round.view.job(JobId{j}), worth.left_s, as_of_us, settings_.worth.goal);
+    const Job& job = round.view.job(JobId{j});
+    heed_deadline(worth, job, as_of_us, settings_.worth);
     waiting_.erase(ranks_[j], j);
-    ranks_[j] = rank_of(worth);
+    ranks_[j] = rank_of(worth.density());
     waiting_.insert({ranks_[j], j, 0});
-    if (worth.weight <= 1.0) changing_.erase(j);
+    if (!changes_with_time(worth, job, as_of_us)) changing_.erase(j);
   });
 }
 
 Candidate BerthPolicy::candidate_of(const Round& round, JobId id, const Worth& worth,
                                     bool patient) const {
   const ClusterView& view = round.view;
-  Candidate out{.id = id, .value = worth.value(), .density = worth.density()};
-  out.loss = out.value * settings_.restart_s / settings_.horizon_s;
+  Candidate out{.id = id, .density = worth.density()};
+  out.gpus = worth.gpus;
+  out.value =
+      (settings_.own + kEnd_s * worth.accuracy_per_s) * static_cast<double>(view.devices.size());
   out.runs = running_replicas(view, id);
   const JobState& state = view.state(id);
   out.may_leave = out.runs > 0 && !patient &&
@@ -205,17 +234,42 @@ Candidate BerthPolicy::candidate_of(const Round& round, JobId id, const Worth& w
   return out;
 }
 
-void BerthPolicy::list_candidates(const Round& round) {
-  const ClusterView& view = round.view;
+// So many others are not denser: they wait for its work.
+void BerthPolicy::count_behind(Candidate& candidate, std::size_t behind) const {
+  candidate.value += candidate.gpus * static_cast<double>(behind);
+  candidate.loss = candidate.value * settings_.restart_s / settings_.horizon_s;
+}
+
+void BerthPolicy::list_running(const Round& round) {
   candidates_.clear();
   running_.for_each([&](std::uint32_t j) {
     const JobId id{j};
-    const Worth worth = worth_of(view, round.predictors, id, as_of(view.now_us), settings_.worth);
-    candidates_.push_back(candidate_of(round, id, worth, patience_.was_over(view, id)));
+    const bool patient = patience_.was_over(round.view, id);
+    candidates_.push_back(candidate_of(round, id, worth_now(round, id), patient));
   });
   std::ranges::stable_sort(candidates_, std::ranges::greater(), &Candidate::density);
-  const auto add_waiting = [&](JobId id, bool patient) {
-    candidates_.push_back(candidate_of(round, id, worths_[id.index()], patient));
+  probes_.clear();
+  for (const Candidate& candidate : candidates_) {
+    probes_.push_back({rank_of(candidate.density), 0, 0});
+  }
+  waiting_.counts_before(probes_, waiting_before_);
+  for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    count_behind(candidates_[c], candidates_.size() - c - 1 + waiting_.size() - waiting_before_[c]);
+  }
+}
+
+void BerthPolicy::list_candidates(const Round& round) {
+  const ClusterView& view = round.view;
+  list_running(round);
+  const std::size_t running = candidates_.size();
+  const auto add_waiting = [&](JobId id, bool patient, std::size_t position) {
+    Candidate candidate = candidate_of(round, id, worths_[id.index()], patient);
+    const auto denser = std::ranges::partition_point(
+        std::span(candidates_).first(running),
+        [&](const Candidate& runner) { return runner.density >= candidate.density; });
+    const auto others_first = static_cast<std::size_t>(denser - std::span(candidates_).begin());
+    count_behind(candidate, running - others_first + waiting_.size() - position - 1);
+    candidates_.push_back(candidate);
   };
   const std::vector<JobId> privileged = patience_.privileged(
       view, free_,
@@ -224,15 +278,14 @@ void BerthPolicy::list_candidates(const Round& round) {
         waiting_.for_each([&](const OrderedBlocks::Entry& entry) { visit(JobId{entry.id}); });
       },
       [&](JobId id) { return view.job(id).gpu_milli(); });
-  const std::size_t first_privileged = candidates_.size();
-  for (const JobId id : privileged) add_waiting(id, true);
+  for (const JobId id : privileged) add_waiting(id, true, 0);
   const auto* next = waiting_.at_or_after(0, 0);
-  for (double n = 0; next != nullptr && n < settings_.waiting; ++n) {
+  for (std::size_t n = 0; next != nullptr && static_cast<double>(n) < settings_.waiting; ++n) {
     const JobId id{next->id};
-    if (std::ranges::find(privileged, id) == privileged.end()) add_waiting(id, false);
+    if (std::ranges::find(privileged, id) == privileged.end()) add_waiting(id, false, n);
     next = waiting_.at_or_after(next->key, next->id + 1);
   }
-  raise(std::span(candidates_).subspan(first_privileged, privileged.size()));
+  raise(std::span(candidates_).subspan(running, privileged.size()));
 }
 
 // Each is worth more than all others together, and comes before them.

@@ -1,7 +1,13 @@
-// Berth's own policy: of many plans the one in which what runs is worth most.
+// Berth's own policy: of many plans the one that saves all jobs most time.
 //
-// - A job is worth 1 over the time that it still runs (worth.h): what it has reported tells that
-//   better than any prediction once it has run.
+// - Jobs go in the order of 1 over the time that they still run, over their GPUs (worth.h): what a
+//   job has reported tells that better than any prediction once it has run. An accuracy that it
+//   must have by its deadline counts as another end when it is time for it (accuracy_goal.h).
+// - A plan saves, in seconds of completion time a second, for each job that runs: its part of the
+//   cluster times the jobs behind it in that order, for they all wait for its work;
+//   `own` for itself; and three hours, spread over the time to it, for an accuracy that it is time
+//   for. Were the cluster one pool, the first would be the whole gradient of the sum of completion
+//   times, and the order the best plan; what does not fit beside what makes plans necessary.
 // - At each decision at which somebody waits, or has fewer replicas than it asked for, plans for
 //   the jobs that run and the densest that wait are tried (plan_search.h): who runs, who is
 //   stopped, and who is moved so that another fits. On more than search_gpus GPUs that is done once

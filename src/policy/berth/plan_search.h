@@ -2,8 +2,8 @@
 //
 // A plan is an order. Jobs that are pinned keep their places; the others go in the order, each to
 // its own places if they are still free, else elsewhere, else nowhere. Of a job of several replicas
-// as many run as find room. A plan's value is what the jobs that run then are worth per second,
-// less what those lose that are moved or stopped.
+// as many run as find room. A plan's value is what the jobs that run then are worth together, less
+// what those lose that are moved or stopped.
 //
 // The search starts from the plan in which everybody who runs is pinned. Then each job that waits,
 // the densest first, tries to displace those of less density. Then the plan is changed at random
@@ -24,11 +24,12 @@ namespace berth {
 // A job that runs or may run.
 struct Candidate {
   JobId id;
-  double value = 0;        // per second, if all of it runs
-  double density = 0;      // value per GPU: the order
+  double value = 0;        // if all of it runs
+  double density = 0;      // the order
   double loss = 0;         // of value, if all of it is moved or stopped
   std::uint32_t runs = 0;  // replicas
   bool may_leave = false;  // of one that runs
+  double gpus = 0;         // that it takes, if all of it runs
 };
 
 // What becomes of a candidate.

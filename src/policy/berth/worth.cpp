@@ -27,14 +27,28 @@ double left_s(const ClusterView& view, const Predictors& predictors, JobId id,
   return unrun_s > 0 ? unrun_s : settings.outlived * run_s;
 }
 
-}  // namespace
-
+// 1 without a deadline, and once it is lost.
 double deadline_weight(const Job& job, double left_s, TimeUs at_us, double goal) {
   if (goal <= 0 || !job.deadline_us.known()) return 1.0;
   const double slack_s = seconds(job.deadline_us.value() - at_us);
   if (slack_s < left_s) return 1.0;
   return 1.0 + goal * left_s / slack_s;
 }
+
+double accuracy_per_s(const Job& job, double accuracy_s, TimeUs at_us,
+                      const WorthSettings& settings) {
+  // It loads first, and is slowed down by others.
+  constexpr double kLonger = 1.1;
+  constexpr double kLeast_s = 60;
+  if (accuracy_s <= 0) return 0;
+  const double run_s = std::max(kLeast_s, kLonger * accuracy_s);
+  const double slack_s = seconds(job.deadline_us.value() - at_us) - run_s;
+  if (slack_s < 0) return 0;
+  const double relative = slack_s / settings.accuracy_slack_s;
+  return settings.accuracy / (run_s * (1 + relative * relative));
+}
+
+}  // namespace
 
 double dominant_share(const Cluster& cluster, const Job& job) {
   const double share = static_cast<double>(job.gpu_milli_per_task) / kWholeGpuMilli;
@@ -49,21 +63,27 @@ double dominant_share(const Cluster& cluster, const Job& job) {
                   static_cast<double>(job.gpu_memory_mib_per_task) / static_cast<double>(most_mib));
 }
 
-Worth worth_of(const ClusterView& view, const Predictors& predictors, JobId id, TimeUs at_us,
+Worth worth_of(const ClusterView& view, const Predictors& predictors, JobId id, double to_accuracy,
                const WorthSettings& settings) {
   constexpr double kLeastGpus = 1e-3;
   const Job& job = view.job(id);
   Worth out;
   out.left_s = std::max(settings.least_left_s, left_s(view, predictors, id, settings));
   out.gpus = std::max(kLeastGpus, dominant_share(*view.cluster, job) * job.workers());
-  out.weight = deadline_weight(job, out.left_s, at_us, settings.goal);
+  out.accuracy_s = to_accuracy * out.left_s;
   return out;
+}
+
+void heed_deadline(Worth& worth, const Job& job, TimeUs at_us, const WorthSettings& settings) {
+  worth.weight = deadline_weight(job, worth.left_s, at_us, settings.goal);
+  worth.accuracy_per_s = accuracy_per_s(job, worth.accuracy_s, at_us, settings);
 }
 
 void terms_of(const Worth& worth, std::vector<PriorityTerm>& out) {
   out.push_back({"remaining time", -std::log(worth.left_s)});
   out.push_back({"GPUs", -std::log(worth.gpus)});
   out.push_back({"deadline", std::log(worth.weight)});
+  out.push_back({"accuracy", std::log(worth.ends_per_s() * worth.left_s / worth.weight)});
 }
 
 }  // namespace berth

@@ -97,6 +97,14 @@ TEST(OrderedBlocks, EqualsASortedMap) {
       total += weight;
     }
     EXPECT_EQ(blocks.weight_before(key, 0), before);
+    const OrderedBlocks::Entry probes[] = {{key, 0, 0}, {key, 9'000, 0}, {key + 40, 1, 0}};
+    std::vector<std::size_t> counts;
+    blocks.counts_before(probes, counts);
+    ASSERT_EQ(counts.size(), std::size(probes));
+    for (std::size_t p = 0; p < counts.size(); ++p) {
+      const auto end = model.lower_bound({probes[p].key, probes[p].id});
+      EXPECT_EQ(counts[p], static_cast<std::size_t>(std::distance(model.begin(), end)));
+    }
     EXPECT_EQ(blocks.total_weight(), total);
     const auto next = model.lower_bound({key, 0});
     const auto* const found = blocks.at_or_after(key, 0);

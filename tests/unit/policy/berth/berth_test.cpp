@@ -12,11 +12,9 @@ namespace {
 using testing::schedule;
 
 // Nothing lost by stopping, no least run, predictions at their word.
-const std::vector<PolicyOption> kPlain = {{"least_run_s", "0"},
-                                          {"restart_s", "0"},
-                                          {"unsure", "1"},
-                                          {"least_left_s", "1"},
-                                          {"round_s", "1"}};
+const std::vector<PolicyOption> kPlain = {{"least_run_s", "0"},  {"restart_s", "0"},
+                                          {"unsure", "1"},       {"own", "0.25"},
+                                          {"least_left_s", "1"}, {"round_s", "1"}};
 
 std::vector<PolicyOption> plain_and(std::string key, std::string value) {
   std::vector<PolicyOption> options = kPlain;
@@ -32,21 +30,31 @@ TEST(Berth, WhoHasLeastLeftGoesFirst) {
             (std::vector<std::string>{"0-10 20-110", "10-20"}));
 }
 
-// Two jobs of a GPU with 30 s left against one of two GPUs with 20: 2/30 is more than 1/20.
+// Two jobs of a GPU with 30 s left, before one of two GPUs with 20. Each counts its GPUs times the
+// jobs behind it, and half for itself: 2 + 1 + 1 together, against 1/2.
 TEST(Berth, WhatRunsTogetherCountsTogether) {
   const Workload jobs = testing::workload_of({{0, 30, 1}, {0, 30, 1}, {0, 20, 2}});
   EXPECT_EQ(schedule(testing::cluster_of("1x2"), jobs, "berth", kPlain),
             (std::vector<std::string>{"0-30", "0-30", "30-50"}));
 }
 
-// With 12 s left against 10 the newcomer gains 1/10 - 1/12 = 1/60 a second, for 20 s a third;
-// stopping is taken to lose 1/12 for 3 s, a quarter, or for 6 s, a half.
+// The first job goes before the two others, on one of the four GPUs: 2 + 1. The second holds all
+// four of them, and one waits for that work: 4 + 1. Then the first counts 1 + 1, the third 1.
+TEST(Berth, GpusThatWorkForManyCountMoreThanTheDensestJob) {
+  const Workload jobs = testing::workload_of({{0, 30, 1}, {0, 40, 4}, {0, 100, 4}});
+  const auto runs = schedule(testing::cluster_of("1x4"), jobs, "berth", kPlain);
+  EXPECT_EQ(runs[1], "0-40");
+  EXPECT_EQ(runs[0], "40-70");
+}
+
+// With 12 s left against 10 the newcomer counts 1 + 1/4, the other 1/4. It gains 1 a second, for
+// 20 s; stopping is taken to lose 1/4 for 70 s, 17.5, or for 90 s, 22.5.
 TEST(Berth, StoppingMustPay) {
   const Workload jobs = testing::workload_of({{0, 22, 1}, {10, 10, 1}});
-  for (const auto* restart_s : {"3", "6"}) {
+  for (const auto* restart_s : {"70", "90"}) {
     auto options = plain_and("restart_s", restart_s);
     options.push_back({"horizon_s", "20"});
-    const std::string first = restart_s == std::string("3") ? "0-10 20-32" : "0-22";
+    const std::string first = restart_s == std::string("70") ? "0-10 20-32" : "0-22";
     EXPECT_EQ(schedule(testing::cluster_of("1x1"), jobs, "berth", options)[0], first);
   }
 }
