@@ -11,9 +11,9 @@ namespace berth {
 namespace {
 
 // Tiers of units.
-constexpr std::uint8_t kPatient = 0;
-constexpr std::uint8_t kFirst = 1;
-constexpr std::uint8_t kFurther = 2;
+constexpr std::uint8_t kPatientTier = 0;
+constexpr std::uint8_t kFirstTier = 1;
+constexpr std::uint8_t kFurtherTier = 2;
 
 }  // namespace
 
@@ -121,12 +121,12 @@ void ElasticPolicy::add_units(const Round& round, JobId id, std::uint32_t from,
     ReplicaWalk::Unit unit{.worth = runs && worth_[k] > 0 ? worth_[k] * (1.0 + hold_) : worth_[k],
                            .job = id,
                            .number = k + 1,
-                           .tier = one_for_each_ && k > 0 ? kFurther : kFirst,
+                           .tier = one_for_each_ && k > 0 ? kFurtherTier : kFirstTier,
                            .runs = runs,
                            .may_leave = may_leave};
     if (k == 0 && (runs ? patience_.was_over(round.view, id) : privileged_.contains(id.value))) {
       unit.privileged = true;
-      unit.tier = kPatient;
+      unit.tier = kPatientTier;
       unit.worth = -static_cast<double>(waits_since(job, state));
     }
     out.push_back(unit);
