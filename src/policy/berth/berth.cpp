@@ -56,6 +56,11 @@ struct BerthSettings {
   }
 };
 
+TimeUs waits_since_us(const ClusterView& view, JobId id) {
+  const TimeUs stopped_us = view.state(id).last_stop_us;
+  return stopped_us == kNever ? view.job(id).submit_us : stopped_us;
+}
+
 class BerthPolicy final : public CachedPolicy {
  public:
   explicit BerthPolicy(const BerthSettings& settings)
@@ -87,6 +92,7 @@ class BerthPolicy final : public CachedPolicy {
 
   [[nodiscard]] TimeUs as_of(TimeUs now_us) const { return now_us - now_us % round_us_; }
   [[nodiscard]] bool at_round(TimeUs now_us) const { return now_us % round_us_ == 0; }
+  [[nodiscard]] bool searches_now(const ClusterView& view) const;
   [[nodiscard]] std::uint32_t tries(const ClusterView& view) const;
   [[nodiscard]] bool heeds_accuracy() const { return settings_.worth.accuracy > 0; }
   [[nodiscard]] Worth worth_now(const Round& round, JobId id);
@@ -269,6 +275,7 @@ void BerthPolicy::list_candidates(const Round& round) {
         [&](const Candidate& runner) { return runner.density >= candidate.density; });
     const auto others_first = static_cast<std::size_t>(denser - std::span(candidates_).begin());
     count_behind(candidate, running - others_first + waiting_.size() - position - 1);
+    candidate.displaces = searches_now(view) || waits_since_us(view, id) >= as_of(view.now_us);
     candidates_.push_back(candidate);
   };
   const std::vector<JobId> privileged = patience_.privileged(
@@ -308,11 +315,15 @@ bool BerthPolicy::somebody_wants_more(const ClusterView& view) const {
   return false;
 }
 
+bool BerthPolicy::searches_now(const ClusterView& view) const {
+  return static_cast<double>(view.devices.size()) <= settings_.search_gpus || at_round(view.now_us);
+}
+
 // A try takes time in proportion to the cluster.
 std::uint32_t BerthPolicy::tries(const ClusterView& view) const {
   constexpr double kGpusOfSetting = 80;
+  if (!searches_now(view)) return 0;
   const auto gpus = static_cast<double>(view.devices.size());
-  if (gpus > settings_.search_gpus && !at_round(view.now_us)) return 0;
   return static_cast<std::uint32_t>(
       std::ceil(settings_.tries * std::min(1.0, kGpusOfSetting / gpus)));
 }

@@ -11,8 +11,9 @@
 // - At each decision at which somebody waits, or has fewer replicas than it asked for, plans for
 //   the jobs that run and the densest that wait are tried (plan_search.h): who runs, who is
 //   stopped, and who is moved so that another fits. On more than search_gpus GPUs that is done once
-//   a round only, and with fewer tries the more GPUs there are; in between and beyond these jobs,
-//   what is free goes to those that fit, in order.
+//   a round only, and with fewer tries the more GPUs there are; in between only those displace
+//   others that came to wait since. What is free goes to those that fit, in order, beyond these
+//   jobs too.
 // - Who runs stays for least_run_s, and a plan that stops or moves it must gain more over horizon_s
 //   than the restart_s that it is taken to lose.
 // - Of a job of several replicas as many run as find room.

@@ -144,7 +144,7 @@ void PlanSearch::change_at_random(Plan& plan, Rng& rng) {
 void PlanSearch::improve(std::uint32_t tries, Rng& rng) {
   if (candidates_.empty()) return;
   for (std::uint32_t c = running_; c < candidates_.size(); ++c) {
-    if (best_.placed[c] == 0 && displace_for(c)) try_it();
+    if (best_.placed[c] == 0 && candidates_[c].displaces && displace_for(c)) try_it();
   }
   for (; tries > 0; --tries) {
     unplaced_.clear();

@@ -30,6 +30,7 @@ struct Candidate {
   std::uint32_t runs = 0;  // replicas
   bool may_leave = false;  // of one that runs
   double gpus = 0;         // that it takes, if all of it runs
+  bool displaces = true;   // of one that waits: it is tried whether it displaces others
 };
 
 // What becomes of a candidate.
