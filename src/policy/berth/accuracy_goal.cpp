@@ -27,8 +27,9 @@ double fitted_iteration(const ClusterView& view, JobId id, std::int64_t part) {
   return std::min(most, curve->first_at(1 - job.required_accuracy_ppm / 1e6).value_or(most));
 }
 
-template <class Fitted>
-double part_left_by(const ClusterView& view, JobId id, const Fitted& fitted) {
+}  // namespace
+
+double AccuracyGoals::part_left(const ClusterView& view, JobId id) {
   const Job& job = view.job(id);
   if (job.required_accuracy_ppm < 0 || !job.deadline_us.known() || !job.max_iterations.known() ||
       view.telemetry == nullptr) {
@@ -41,24 +42,12 @@ double part_left_by(const ClusterView& view, JobId id, const Fitted& fitted) {
   const auto most = static_cast<double>(all);
   double at = kUsualPart * most;
   if (done >= kLeastFittedPart * most) {
-    at = fitted(fitted_part(*reported));
+    const std::int64_t part = fitted_part(*reported);
+    at = fits_.get(id, part, [&] { return fitted_iteration(view, id, part); });
     if (at <= done && has_accuracy(view, id, *reported)) return 0;
     if (at <= done) at = std::min(most, done + kLatePart * most);
   }
   return (at - done) / (most - done);
-}
-
-}  // namespace
-
-double AccuracyGoals::part_left(const ClusterView& view, JobId id) {
-  return part_left_by(view, id, [&](std::int64_t part) {
-    return fits_.get(id, part, [&] { return fitted_iteration(view, id, part); });
-  });
-}
-
-double part_left_to_accuracy(const ClusterView& view, JobId id) {
-  return part_left_by(view, id,
-                      [&](std::int64_t part) { return fitted_iteration(view, id, part); });
 }
 
 }  // namespace berth

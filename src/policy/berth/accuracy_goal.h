@@ -18,7 +18,4 @@ class AccuracyGoals {
   FitCache<double> fits_;  // iterations
 };
 
-// The same without a memory of fits.
-[[nodiscard]] double part_left_to_accuracy(const ClusterView& view, JobId id);
-
 }  // namespace berth

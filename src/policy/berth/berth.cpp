@@ -56,11 +56,6 @@ struct BerthSettings {
   }
 };
 
-TimeUs waits_since_us(const ClusterView& view, JobId id) {
-  const TimeUs stopped_us = view.state(id).last_stop_us;
-  return stopped_us == kNever ? view.job(id).submit_us : stopped_us;
-}
-
 class BerthPolicy final : public CachedPolicy {
  public:
   explicit BerthPolicy(const BerthSettings& settings)
@@ -71,10 +66,7 @@ class BerthPolicy final : public CachedPolicy {
 
   void priority_terms(const ClusterView& view, const Predictors& predictors, JobId job,
                       std::vector<PriorityTerm>& out) const override {
-    const double to_accuracy = heeds_accuracy() ? part_left_to_accuracy(view, job) : 0;
-    Worth worth = worth_of(view, predictors, job, to_accuracy, settings_.worth);
-    heed_deadline(worth, view.job(job), as_of(view.now_us), settings_.worth);
-    terms_of(worth, out);
+    terms_of(worth_now(view, predictors, job), out);
   }
 
  protected:
@@ -95,7 +87,8 @@ class BerthPolicy final : public CachedPolicy {
   [[nodiscard]] bool searches_now(const ClusterView& view) const;
   [[nodiscard]] std::uint32_t tries(const ClusterView& view) const;
   [[nodiscard]] bool heeds_accuracy() const { return settings_.worth.accuracy > 0; }
-  [[nodiscard]] Worth worth_now(const Round& round, JobId id);
+  [[nodiscard]] Worth worth_now(const ClusterView& view, const Predictors& predictors,
+                                JobId id) const;
 
   // Positive numbers are ordered like their bits.
   [[nodiscard]] static Rank rank_of(double density) {
@@ -127,7 +120,7 @@ class BerthPolicy final : public CachedPolicy {
   TimeUs least_run_us_;
   Patience patience_;
 
-  AccuracyGoals accuracy_goals_;
+  mutable AccuracyGoals accuracy_goals_;  // explaining asks for it too
   IdSet running_;
   OrderedBlocks waiting_;  // that ask for GPUs; the densest first
   IdSet waiting_without_gpu_;
@@ -170,15 +163,16 @@ void BerthPolicy::leave(JobId id) {
   rank = kNotWaiting;
 }
 
-Worth BerthPolicy::worth_now(const Round& round, JobId id) {
-  const double to_accuracy = heeds_accuracy() ? accuracy_goals_.part_left(round.view, id) : 0;
-  Worth worth = worth_of(round.view, round.predictors, id, to_accuracy, settings_.worth);
-  heed_deadline(worth, round.view.job(id), as_of(round.view.now_us), settings_.worth);
+Worth BerthPolicy::worth_now(const ClusterView& view, const Predictors& predictors,
+                             JobId id) const {
+  const double to_accuracy = heeds_accuracy() ? accuracy_goals_.part_left(view, id) : 0;
+  Worth worth = worth_of(view, predictors, id, to_accuracy, settings_.worth);
+  heed_deadline(worth, view.job(id), as_of(view.now_us), settings_.worth);
   return worth;
 }
 
 void BerthPolicy::enter(const Round& round, JobId id) {
-  const Worth& worth = worths_[id.index()] = worth_now(round, id);
+  const Worth& worth = worths_[id.index()] = worth_now(round.view, round.predictors, id);
   ranks_[id.index()] = rank_of(worth.density());
   waiting_.insert({ranks_[id.index()], id.value, 0});
   if (changes_with_time(worth, round.view.job(id), as_of(round.view.now_us))) {
@@ -251,7 +245,8 @@ void BerthPolicy::list_running(const Round& round) {
   running_.for_each([&](std::uint32_t j) {
     const JobId id{j};
     const bool patient = patience_.was_over(round.view, id);
-    candidates_.push_back(candidate_of(round, id, worth_now(round, id), patient));
+    candidates_.push_back(
+        candidate_of(round, id, worth_now(round.view, round.predictors, id), patient));
   });
   std::ranges::stable_sort(candidates_, std::ranges::greater(), &Candidate::density);
   probes_.clear();
@@ -275,7 +270,8 @@ void BerthPolicy::list_candidates(const Round& round) {
         [&](const Candidate& runner) { return runner.density >= candidate.density; });
     const auto others_first = static_cast<std::size_t>(denser - std::span(candidates_).begin());
     count_behind(candidate, running - others_first + waiting_.size() - position - 1);
-    candidate.displaces = searches_now(view) || waits_since_us(view, id) >= as_of(view.now_us);
+    candidate.displaces =
+        searches_now(view) || waits_since(view.job(id), view.state(id)) >= as_of(view.now_us);
     candidates_.push_back(candidate);
   };
   const std::vector<JobId> privileged = patience_.privileged(

@@ -8,6 +8,7 @@
 #include "policy/common/options.h"
 #include "policy/common/place_walk.h"
 #include "policy/common/ranked_policy.h"
+#include "policy/common/replicas.h"
 #include "policy/gandiva/packing.h"
 #include "policy/gandiva/tenants.h"
 
@@ -34,7 +35,7 @@ class Gandiva final : public RankedPolicy {
     if (state.status == JobStatus::kRunning) {
       return std::min(kLastRank, kRuns + std::max<TimeUs>(0, as_of_us - state.last_start_us));
     }
-    return state.last_stop_us == kNever ? round.view.job(id).submit_us : state.last_stop_us;
+    return waits_since(round.view.job(id), state);
   }
   // Keeping room for a wide job until enough turns have ended costs more than its wait.
   [[nodiscard]] bool keeps_room() const override { return false; }
