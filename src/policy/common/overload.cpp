@@ -5,15 +5,12 @@
 #include <limits>
 
 #include "policy/common/replicas.h"
+#include "policy/common/server_parts.h"
 
 namespace berth {
 namespace {
 
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
-
-double part(std::int64_t used, std::int64_t capacity) {
-  return capacity <= 0 ? 0.0 : static_cast<double>(used) / static_cast<double>(capacity);
-}
 
 }  // namespace
 
@@ -22,11 +19,12 @@ OverloadRelief::Resident OverloadRelief::resident_of(JobId job, std::uint32_t ta
                                                      const TaskUse& use) const {
   constexpr double kOncePpm = 1e6;
   const ResourceVector& capacity = view_->cluster->servers[at.server.index()].capacity;
-  return {.job = job,
-          .task = task,
-          .at = at,
-          .use = {use.sm_ppm / kOncePpm, part(use.cpu_milli, capacity[Resource::kCpuMilli]),
-                  part(use.memory_mib, capacity[Resource::kMemoryMib])}};
+  return {
+      .job = job,
+      .task = task,
+      .at = at,
+      .use = {use.sm_ppm / kOncePpm, part_of_capacity(use.cpu_milli, capacity[Resource::kCpuMilli]),
+              part_of_capacity(use.memory_mib, capacity[Resource::kMemoryMib])}};
 }
 
 // False if nobody is overloaded, or nobody reports.
@@ -284,12 +282,7 @@ double OverloadRelief::lost_after_move_us(const Resident& mover, const Placement
   const auto per_s = view_->telemetry->iterations_per_s(mover.job);
   const double bytes = traffic_with(mover, mover.at.server) - traffic_with(mover, to.server);
   if (!per_s || bytes <= 0) return left;
-  const auto link = [&](ServerId server) {
-    return view_->cluster->servers[server.index()].capacity[Resource::kNetBytesPerS];
-  };
-  const std::int64_t a = link(mover.at.server);
-  const std::int64_t b = link(to.server);
-  const std::int64_t slower = a > 0 && b > 0 ? std::min(a, b) : std::max(a, b);
+  const std::int64_t slower = slower_link_bytes_per_s(*view_->cluster, mover.at.server, to.server);
   if (slower <= 0) return left;
   const double replicas = std::max(1U, running_replicas(*view_, mover.job));
   return left + bytes / static_cast<double>(slower) * *per_s / replicas *

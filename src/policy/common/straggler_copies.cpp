@@ -4,15 +4,12 @@
 #include <utility>
 
 #include "policy/common/replicas.h"
+#include "policy/common/server_parts.h"
 
 namespace berth {
 namespace {
 
 constexpr double kWholeDevicePpm = 1e6;
-
-double share_of(std::int64_t used, std::int64_t capacity) {
-  return capacity <= 0 ? 0.0 : static_cast<double>(used) / static_cast<double>(capacity);
-}
 
 Action drop_of(const TaskCopy& copy) {
   return {.kind = ActionKind::kDropCopy, .job = copy.job, .task = copy.task, .to = copy.at};
@@ -81,8 +78,8 @@ void StragglerCopies::add_use(JobId job, std::uint32_t task, const Placement& at
   if (!use) return;
   const ResourceVector& capacity = view_->cluster->servers[at.server.index()].capacity;
   HostUse& host = host_use_[at.server.index()];
-  host.cpu += share_of(use->cpu_milli, capacity[Resource::kCpuMilli]);
-  host.memory += share_of(use->memory_mib, capacity[Resource::kMemoryMib]);
+  host.cpu += part_of_capacity(use->cpu_milli, capacity[Resource::kCpuMilli]);
+  host.memory += part_of_capacity(use->memory_mib, capacity[Resource::kMemoryMib]);
   if (!at.device.valid()) return;
   device_use_[at.device.index()] += use->sm_ppm / kWholeDevicePpm;
   ++on_device_[at.device.index()];
@@ -177,8 +174,8 @@ bool StragglerCopies::has_really_room(JobId job, std::uint32_t task, const Place
   const HostUse& host = host_use_[to.server.index()];
   return (on_device_[to.device.index()] == 0 ||
           device_use_[to.device.index()] + use->sm_ppm / kWholeDevicePpm <= 1.0) &&
-         host.cpu + share_of(use->cpu_milli, capacity[Resource::kCpuMilli]) <= 1.0 &&
-         host.memory + share_of(use->memory_mib, capacity[Resource::kMemoryMib]) <= 1.0;
+         host.cpu + part_of_capacity(use->cpu_milli, capacity[Resource::kCpuMilli]) <= 1.0 &&
+         host.memory + part_of_capacity(use->memory_mib, capacity[Resource::kMemoryMib]) <= 1.0;
 }
 
 // What an iteration of the copy takes longer because it is not with whom its task is.
@@ -190,12 +187,7 @@ double StragglerCopies::more_link_us(JobId id, std::uint32_t task, const Placeme
     if (places[peer].server == from) bytes += with;
     if (places[peer].server == to.server) bytes -= with;
   });
-  const auto link = [&](ServerId server) {
-    return view_->cluster->servers[server.index()].capacity[Resource::kNetBytesPerS];
-  };
-  const std::int64_t a = link(from);
-  const std::int64_t b = link(to.server);
-  const std::int64_t slower = a > 0 && b > 0 ? std::min(a, b) : std::max(a, b);
+  const std::int64_t slower = slower_link_bytes_per_s(*view_->cluster, from, to.server);
   if (bytes <= 0 || slower <= 0) return 0.0;
   return static_cast<double>(bytes) / static_cast<double>(slower) * static_cast<double>(kUsPerS);
 }
