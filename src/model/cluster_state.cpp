@@ -14,6 +14,8 @@ namespace {
 // How many changes are kept for policies that look late; older ones mean reading everything.
 constexpr std::size_t kKeptChanges = 1U << 16;
 
+constexpr auto kEveryCopy = [](const TaskCopy& /*copy*/) { return true; };
+
 }  // namespace
 
 ClusterState::ClusterState(const Cluster& cluster, std::vector<Job> jobs,
@@ -257,7 +259,7 @@ std::string ClusterState::move_tasks(JobId id, std::span<const TaskPlace> tasks,
     for (const TaskPlace& task : tasks) take(job, task.task, places[task.task]);
     return why;
   }
-  end_copies(id, now_us, [](const TaskCopy& /*copy*/) { return true; });
+  end_copies(id, now_us, kEveryCopy);
   states_[id.index()].last_move_us = now_us;
   log(ChangeKind::kJobMoved, id.value);
   for (const TaskPlace& task : tasks) {
@@ -398,7 +400,7 @@ void ClusterState::become_pending(JobId id, Departure why, TimeUs now_us) {
   --running_;
   ++pending_;
   log(ChangeKind::kJobPreempted, id.value);
-  end_copies(id, now_us, [](const TaskCopy& /*copy*/) { return true; });
+  end_copies(id, now_us, kEveryCopy);
   release(jobs_[id.index()]);
 }
 
@@ -415,7 +417,7 @@ std::string ClusterState::end_job(JobId id, JobStatus status, TimeUs now_us) {
   --(ran ? running_ : pending_);
   log(ChangeKind::kJobEnded, id.value);
   if (!ran) return {};
-  end_copies(id, now_us, [](const TaskCopy& /*copy*/) { return true; });
+  end_copies(id, now_us, kEveryCopy);
   release(jobs_[id.index()]);
   return {};
 }
